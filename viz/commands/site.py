@@ -11,7 +11,7 @@ from transformer import load_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.discover import discover
 from transformer.extras import require
-from transformer.files.foreign_text import Unwritten
+from transformer.files.foreign_text import Unwritten, write_whole
 from transformer.training.evaluation.translations import say
 from viz.live.shelf import LISTS
 
@@ -106,6 +106,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME|FOLDER",
         help="the one that answers; a second one is offered beside it",
     )
+    parser.add_argument("--lesson", metavar="NAME", help="write this lesson, as one file")
     parser.add_argument("--one-file", action="store_true", help="write one file, not a folder")
     parser.add_argument(
         "--without",
@@ -121,15 +122,22 @@ def run(options: Namespace) -> Result:
     """Write the page; its files with their sizes are the result. Raises Refusal."""
     require("app")
     from viz.live.site import NO_SHELF, build  # takes seconds: --help needs none of it
+    from viz.pages.lessons.saved import lesson_page
     from viz.site_shelf import shelf_of
 
-    one_file = options.one_file or options.out.suffix.lower() in (".html", ".htm")
+    is_named = options.out.suffix.lower() in (".html", ".htm")
+    one_file = options.one_file or is_named or bool(options.lesson)
     out = options.out
-    if one_file and out.suffix.lower() not in (".html", ".htm"):
+    if one_file and not is_named:
         out = out / "index.html"
-    checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
+    usual = USUAL[one_file and not options.lesson]
+    checkpoints = [load_checkpoint(it) for it in options.checkpoint or usual]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+        if options.lesson:
+            page = lesson_page(options.lesson, checkpoints, one_file=True)
+            write_whole(out, page)
+            return {out.name: f"{len(page):,} bytes"}
         shelf = NO_SHELF if one_file else shelf_of(checkpoints, say, options.without)
         words = page_words() | {"app": options.app}
         site = build(checkpoints, out, words, one_file, shelf)

@@ -303,7 +303,7 @@ def test_the_row_is_introduced_only_where_a_question_is_about_it() -> None:
     ]:
         task: Any = SimpleNamespace(of_row=is_of_row, ask=lambda seen, q=question: asks[q])
         said_of: Any = row
-        assert lesson_page._speaks_of_row(task, said_of) == speaks
+        assert lesson_page.speaks_of_row(task, said_of) == speaks
 
 
 def test_snapshots_that_may_not_be_opened_count_as_none(monkeypatch: pytest.MonkeyPatch) -> None:

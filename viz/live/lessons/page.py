@@ -13,6 +13,7 @@ from typing import Any
 from viz.components.kit.browser import bundle, palette
 from viz.export import inline
 from viz.labels import escaped
+from viz.lessons.results import FORMAT
 from viz.lessons.sheet import grading_words
 from viz.live.models import POLICY, worker_of
 from viz.live.shelf.assets import typeface
@@ -119,6 +120,7 @@ def _content(lesson: SavedLesson) -> dict[str, Any]:
     ]
     known = json.dumps([[it["tasks"], it["own"]] for it in parts] + [lesson.questions])
     return {
+        "format": FORMAT,
         "name": lesson.name,
         "title": lesson.title,
         "digest": blake2b(known.encode(), digest_size=8).hexdigest(),

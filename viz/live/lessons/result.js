@@ -3,7 +3,6 @@
 import { unsealed } from "./grade.js";
 import { rightOf } from "./measure.js";
 
-const FORMAT = "headscope lesson result 1";
 const LONGEST = 60; // characters of a file's name
 
 // parts(): the scenes with their tasks as they are.
@@ -34,7 +33,7 @@ export function resultOf(content, { name = "", before, after, seconds }, parts) 
   const sheets = questions.map((sheet) => ({ ...sheet, ...unsealed(sheet.sealed) }));
   const asked = (answers) => rightOf(words, sheets, answers);
   return {
-    format: FORMAT,
+    format: content.format,
     name,
     lesson: content.name,
     title: content.title,

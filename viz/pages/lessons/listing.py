@@ -40,6 +40,7 @@ _STYLE = """
 </style>
 """
 ORDER = (
+    "first-look",
     "attention-by-hand",
     "why-the-square-root",
     "masks",

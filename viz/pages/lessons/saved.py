@@ -6,6 +6,7 @@ from typing import Any
 
 from transformer.checkpoint import Checkpoint
 from transformer.discover import discover
+from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal, visible
 from viz.causes.needs import Causes
 from viz.components.kit.picture import NothingLeft
@@ -33,7 +34,6 @@ from viz.server.recording_scenes import chart_of, pane_of, picture_of, request_o
 from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.stories.markdown import as_html
-from viz.stories.reading import shipped_stories
 from viz.stories.story import Scene, Story
 
 WORDS = {
@@ -102,11 +102,13 @@ def lesson_page(
     checkpoints: those of the site, whose weights lie in `weights/` beside the folder of lessons;
     the first one reads the recorded scenes, and the smallest that can answers sentences that a
     learner types. pages: those of the site that links may lead to. one_file: all is in the file,
-    the weights of that smallest one, too, and it links to nothing. Raises Refusal, and KeyError
-    where there is no such lesson.
+    the weights of that smallest one, too, and it links to nothing. Raises Refusal.
     """
+    lessons = {each.name: each for each in in_order()}
+    if name not in lessons:
+        raise Refusal(f"There is no lesson {clean(name)}: there is {', '.join(lessons)}.")
     PAGES.update(PAGES or discover("viz.pages", "PAGE"))
-    return lesson_html(_Saving(shipped_stories()[name], checkpoints, pages, one_file).lesson())
+    return lesson_html(_Saving(lessons[name], checkpoints, pages, one_file).lesson())
 
 
 @dataclass
