@@ -6,10 +6,14 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from tests.browser.sentences import said
-from tests.browser.server import becomes
+from tests.browser.server import ROOT, becomes
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, read
+from transformer.discover import discover
 from viz import Picture, cell_steps, head_map
+from viz.server.recording_scenes import story_file
+from viz.state.page import PAGES
+from viz.stories.reading import read_story
 from viz.theme import DARK
 
 pytestmark = pytest.mark.browser
@@ -106,3 +110,86 @@ def test_in_a_notebook_a_frame_needs_no_kernel(page: Page) -> None:
         ),
         True,
     )
+
+
+TALK = """---
+title: A live talk
+kind: talk
+checkpoint: en-de-small
+---
+
+## A map
+
+screen: ./?text=It+rains.&kind=cross&layer=1&head=2&picture=map
+live: yes
+
+## A head off
+
+screen: ./?text=It+rains.&kind=cross&layer=1&head=2&picture=map&edits=head-off:cross.1.2
+live: yes
+
+## As it was
+
+screen: ./?text=It+rains.&kind=cross&layer=1&head=2&picture=map
+"""
+
+
+@pytest.fixture(scope="module")
+def talk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("talk") / "talk.html"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, page in discover("viz.pages", "PAGE").items():
+            patch.setitem(PAGES, name, page)  # as in an app that has been opened
+        file.write_bytes(story_file(read_story(TALK, "talk.md")))
+    return file
+
+
+def test_scenes_of_a_talk_share_one_worker_and_no_letter_moves_them(
+    browser: Browser, talk: Path
+) -> None:
+    weights = (ROOT / "checkpoints" / NAME / "model.safetensors").stat().st_size
+    assert 4 / 3 * weights < talk.stat().st_size < 2 * 4 / 3 * weights  # in base64, once
+    context = browser.new_context(offline=True, viewport={"width": 1920, "height": 1080})
+    page, workers = context.new_page(), list[object]()
+    page.on("worker", lambda worker: workers.append(worker))
+    page.goto(talk.as_uri())
+    place, field = page.get_by_label("Scene", exact=True), page.get_by_label("Sentence")
+    foot = page.locator(".around .model")
+    decodings = [
+        decode(load_checkpoint(NAME), OTHER, "beam", edits=edits).text
+        for edits in ((), ["head-off:cross.1.2"])
+    ]
+    for number, written in enumerate(decodings, 1):
+        own = page.locator("section:visible")
+        expect(place).to_have_text(f"{number} / 3")
+        own.get_by_label("Sentence").fill(OTHER)
+        expect(own.locator("output").first).to_have_text(f"→ {written}", timeout=SLOW)
+        own.get_by_label("Sentence").press("End")
+        page.keyboard.type(" bdog. ")
+        expect(own.get_by_label("Sentence")).to_have_value(f"{OTHER} bdog. ")
+        expect(place).to_have_text(f"{number} / 3")
+        over = page.locator("main").evaluate("main => main.scrollHeight - main.clientHeight")
+        assert over <= 0
+        page.keyboard.press("Escape")
+        page.keyboard.press("ArrowRight")
+    expect(place).to_have_text("3 / 3")
+    expect(page.locator("section:visible").get_by_label("Sentence")).to_have_count(0)
+    expect(foot).to_be_hidden()
+    page.keyboard.press("Home")
+    expect(field.first).to_have_value(f"{OTHER} bdog. ")
+    page.keyboard.press("d")  # its picture stays, in other colours
+    field.first.fill(FIRST)
+    expect(page.locator("section:visible output").first).to_have_text(f"→ {recording_of(FIRST)[1]}")
+    assert len(workers) == 1
+    context.close()
+
+
+def test_a_talk_is_its_recording_where_no_engine_runs(browser: Browser, talk: Path) -> None:
+    context = browser.new_context()
+    context.add_init_script("delete window.Worker; delete window.WebAssembly")
+    page = context.new_page()
+    page.goto(talk.as_uri())
+    expect(page.locator("section:visible [role=gridcell]").first).to_have_text(label_of(FIRST))
+    expect(page.locator("section:visible > .sentence")).to_contain_text(FIRST)
+    expect(page.locator(".around .model")).to_contain_text("worker")
+    context.close()

@@ -120,6 +120,10 @@ class SavedScene:
     """Drawn as images, where no component draws anything."""
     outputs: str = ""
     """The change of the output where the model is changed, as HTML."""
+    typed: EngineRequest | None = None
+    """The request of a scene whose reader types; None: it was recorded, and stays so."""
+    why_recorded: str = ""
+    """The reason, in a clause, why nobody types into a scene that is meant to be live."""
 
 
 def question(before: bytes, after: bytes) -> SavedPicture:

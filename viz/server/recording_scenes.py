@@ -14,6 +14,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.live.alive.request import AliveError, EngineRequest
 from viz.notebook.saved import (
     CHART_IMAGE_WIDTH,
     ChartImage,
@@ -43,7 +44,7 @@ from viz.talks.stories import story_of
 from viz.theme import Theme
 from viz.ui.branches import correction
 from viz.ui.changed_output import changed_output
-from viz.ui.saving import figure_of, says_of
+from viz.ui.saving import figure_of, says_of, typed_request
 
 _LOG = getLogger(__name__)
 MOST = 3
@@ -73,6 +74,8 @@ def recorded(name: str) -> bytes | None:
     story = shipped_stories().get(name) if is_public() else story_of(name)
     if story is None:
         return None
+    # It stands in for a server that is there for all else: weights would make it heavy.
+    story = replace(story, scenes=tuple(replace(each, live=False) for each in story.scenes))
     return finish(SavedStory(story, versions_of(story)))
 
 
@@ -90,18 +93,34 @@ def saved_scene(scene: Scene) -> SavedScene | None:
         exhibits = () if page is None else exhibits_of(page, pane)
         pictures = [picture_of(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
+        typed, why = _typed(pane, pictures) if scene.live else (None, "")
         return SavedScene(
             pane.screen.text if is_of_text else None,
             result.decoding.text if result.decoding is not None else "",
             (*_question(scene, result), *pictures) if pictures else (),
             () if pictures else tuple(chart_of(pane, each) for each in exhibits),
             _outputs(edited),
+            typed,
+            why,
         )
     except (Refusal, NothingLeft):
         return None
     except Exception as error:
         _LOG.error("A scene could not be recorded: %s", failure(error))
         return None
+
+
+def _typed(pane: Pane, pictures: Sequence[SavedPicture]) -> tuple[EngineRequest | None, str]:
+    """Return the request of a scene whose reader types; or None, and the reason in a clause."""
+    try:
+        if not pictures:
+            raise AliveError("it has no picture that an engine draws")
+        names = [each.component.name for each in pictures if each.payload_request]
+        if len(names) > len(set(names)):
+            raise AliveError("it has two pictures of one kind")
+        return typed_request(pane), ""
+    except AliveError as error:
+        return None, error.why
 
 
 def request_of_scene(screen: Screen) -> Request:
@@ -147,8 +166,12 @@ def picture_of(pane: Pane, exhibit: Exhibit) -> SavedPicture:
         cells = picture.in_row(pane.recording)
         answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
     payload = content.payload() if content.payload else picture.payload(*pane.answer.parts)
-    data = partial(picture.data, **content.still.state)
-    return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
+    data, of_any = (
+        partial(picture.data, **state) for state in (content.still.state, content.still.over)
+    )
+    says = says_of(pane, exhibit)
+    packs = None if content.payload else picture
+    return SavedPicture(picture.component, data, payload, says, answers, packs, of_any)
 
 
 def chart_of(pane: Pane, exhibit: Exhibit) -> ChartImage:

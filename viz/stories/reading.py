@@ -46,9 +46,10 @@ MOST_SCENES = 200
 MEASURE = "measure"
 FRONT = ("title", "kind", "checkpoint", "learned", MEASURE)
 """The fields of the front matter; `measure` may stand any number of times."""
-FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
+FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", "live", *exercises.FIELDS)
 """The fields of a scene; `fact`, `needs` and `task` may stand any number of times."""
 NOTES = "notes:"
+LIVE = {"yes": True, "no": False}
 NO_SCREEN = (
     "the scene has no screen: write screen: and the address it opens directly below its heading"
 )
@@ -266,10 +267,16 @@ def _scene(lines: _Lines, checkpoint: str | None) -> Scene:
     if exercise.tasks and screen.decoding in SAMPLED:
         lines.refuse(once["screen"][1], BY_CHANCE)
     question = _question(lines, once, screen)
+    live, line = once.get("live", ("no", 0))
+    if live not in LIVE:
+        lines.refuse(line, f"live: is yes or no, not {clean(live, 40)}")
+    if LIVE[live] and question:
+        lines.refuse(line, "a scene that asks is of its own sentence: leave live: out")
     text = lines.text(ends_at_notes=True)
     notes = lines.notes()
     writes = one_line(once.get("writes", ("", 0))[0])
-    return Scene(heading, text, screen, tuple(facts), question, notes, writes, exercise)
+    of_text = (tuple(facts), question, notes, writes, exercise, LIVE[live])
+    return Scene(heading, text, screen, *of_text)
 
 
 def _screen(lines: _Lines, address: str, line: int) -> Screen:
@@ -392,6 +399,8 @@ def _address(scene: Scene, checkpoint: str | None) -> str:
 
 def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
     yield f"screen: {_address(scene, checkpoint)}"
+    if scene.live:
+        yield "live: yes"
     if scene.writes:
         yield f"writes: {one_line(scene.writes)}"
     for fact in scene.facts:

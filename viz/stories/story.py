@@ -80,6 +80,8 @@ class Scene:
     """The model's output, where the words depend on it; empty: any output will do."""
     exercise: Exercise = NO_EXERCISE
     """The exercise and the pictures of a lesson."""
+    live: bool = False
+    """In a saved file its reader types, and an engine in their browser answers."""
 
 
 def reading_of(scene: Scene, about: About) -> Reading:

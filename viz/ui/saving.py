@@ -18,6 +18,7 @@ from viz.exhibits.exhibit import Exhibit, PictureAt, Words
 from viz.exhibits.table import cells_of
 from viz.export import recording_npz
 from viz.labels import counted, number
+from viz.live.alive.request import AliveError, EngineRequest
 from viz.map_words import capitalised, uncapitalised
 from viz.notebook import head_map
 from viz.painters.chart_sheet import sheet
@@ -270,6 +271,30 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
     chosen, special = pane.selection, pane.reading.special
     screen = replace(screen, special=None if special == "shown" else special)
     return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)
+
+
+TYPED_PAGES = ("explore", "decode")
+"""The pages whose exhibits an engine in a reader's browser draws of other texts."""
+
+
+def typed_request(pane: Pane) -> EngineRequest:
+    """Return how an engine in a reader's browser answers as this pane does. Raises AliveError."""
+    request = pane.answer.request
+    if pane.screen.page not in TYPED_PAGES:
+        raise AliveError(f"the page without a server has no {pane.screen.page}")
+    for what, value in (
+        ("no second text", request.pair),
+        ("no chat template", request.chat),
+        ("no words that must be written", request.constraints.force),
+        ("no words that may not be written", request.constraints.forbid),
+        ("the text that the search chose, and no branch", request.branch),
+        ("no output of another model", request.follows),
+    ):
+        if value:
+            raise AliveError(f"the page without a server has {what}")
+    method = request.method if pane.answer.decoding is not None else ""
+    how = (method, dict(request.options), request.constraints.prefix)
+    return EngineRequest(pane.checkpoint, request.text, *how, request.edits).checked()
 
 
 def head_page(recording: Recording, theme: Theme, selection: Selection) -> bytes:

@@ -114,7 +114,7 @@ def test_what_no_engine_draws_is_refused_by_what_is_in_the_way(tmp_path: Path) -
     of_module = record(layer, torch.rand(1, 3, 8), ["a", "b", "c"])
     forced = decode(NAME, OTHER, "beam", force=["Haus"])
     for picture, why in (
-        (head_map(recording, lens="value_norm"), "value_norm"),
+        (head_map(recording, lens="value_norm"), "value-weighted norm"),
         (head_map(recording, lens=Reading(special="renormalised")), "renormalised"),
         (head_map(drawn), "head-scale"),
         (head_map(by_hand), "greedy"),

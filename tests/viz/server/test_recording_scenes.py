@@ -1,14 +1,20 @@
 """What a scene shows is recorded, whatever page it is of."""
 
+import json
 import re
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from transformer import load_checkpoint
 from transformer.discover import discover
 from viz.components.kit.browser import unpack
+from viz.live.models import models_of
+from viz.notebook.story_page import story_page
 from viz.screen import parse
+from viz.server import recording_scenes
 from viz.server.recording_scenes import saved_scene, story_file
 from viz.state.page import PAGES
 from viz.stories.story import Scene, Story
@@ -124,3 +130,51 @@ def test_no_sentence_stands_above_what_is_about_none() -> None:
     assert 'class="sentence"' not in first and "3 8 4" in second
     assert "In Headscope only" not in first + second
     assert len(re.findall(r"<img ", first)) == 6  # three charts, light and dark
+
+
+LIVE = {  # the reason why nobody types there
+    "/explore?checkpoint=copy&text=3+8+4&edits=head-off:cross.0.1": "",
+    "/decode?checkpoint=copy&text=3+8+4&decoding=beam": "",
+    "/explore?checkpoint=copy&text=3+8+4&lens=value_norm": "value-weighted norm",
+    "/explore?checkpoint=copy&text=3+8+4&edits=head-scale:cross.0.1=0.5": "head-scale",
+    "/explore?checkpoint=copy&text=3+8+4&decoding=beam&force=8.4": "must be written",
+    "/explore?checkpoint=everyday&text=She+told&decoding=sample": "Sampling",
+    "/compare?checkpoint=copy&text=3+8+4": "two pictures",
+    "/masks?checkpoint=copy&text=3+8+4": "no picture",
+}
+
+
+@pytest.mark.parametrize("said", LIVE)
+def test_a_live_scene_knows_what_an_engine_is_asked_or_why_it_is_not(said: str) -> None:
+    saved = saved_scene(replace(scene_of(said), live=True))
+    assert saved is not None
+    assert (saved.typed is None) == bool(LIVE[said]) and LIVE[said] in saved.why_recorded
+    if saved.typed is not None:
+        screen = scene_of(said).screen
+        assert saved.typed.text == screen.text
+        assert "/".join(saved.typed.edits) == "/".join(screen.edits)
+        assert {each.component.name for each in saved.pictures} <= {"head_view", "search_tree"}
+
+
+def test_one_model_answers_in_a_file_and_none_in_what_stands_in_for_a_server() -> None:
+    said = next(iter(LIVE)), "/explore?checkpoint=en-de-small&text=It+rains.", [*LIVE][2]
+    scenes = tuple(replace(scene_of(each), live=True) for each in said)
+    story = Story("x", "A story", "talk", scenes=scenes)
+    page = story_file(story).decode()
+    assert page.count('id="file-copy-model"') == 1 and "file-en-de-small" not in page
+    assert page.count("data-why=") == 2 and "only the weights of copy" in page
+    assert "connect-src" not in page and "worker-src blob:" in page
+    content = re.findall(r'id="content">(.*?)</script>', page, re.S)
+    live = json.loads(content[0])["live"]
+    assert [each and each["text"] for each in live] == ["3 8 4", None, None]
+    written = list[Story]()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(recording_scenes, "story_file", lambda it: written.append(it) or b"")
+        patch.setattr(recording_scenes, "story_of", lambda _: story)
+        recording_scenes.recorded("x")
+    assert [scene.live for scene in written[0].scenes] == [False] * 3
+    saved = [*map(saved_scene, scenes)]
+    files = models_of([load_checkpoint("copy")], one_file=False)[0]
+    page = story_page(story, saved, models={"copy": files[0]}, base="../")
+    assert "connect-src 'self'" in page and "file-copy-model" not in page
+    assert '"base": "../"' in page and "weights/copy.model.0" in page

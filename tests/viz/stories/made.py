@@ -62,6 +62,7 @@ def some_scene(rng: random.Random, checkpoint: str | None) -> Scene:
         some_text(rng),
         rng.choice(("", some_line(rng))),
         rng.choice((NO_EXERCISE, some_exercise(rng))),
+        question is None and rng.choice((False, True)),
     )
 
 

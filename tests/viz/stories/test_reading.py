@@ -102,6 +102,16 @@ def test_notes_are_the_speaker_s_however_they_are_written(written: str) -> None:
         assert (scene.text, scene.notes) == (before.strip(), "Say *this*.")
 
 
+def test_a_scene_is_live_where_it_says_so_and_asks_nothing() -> None:
+    for value, live in (("yes", True), ("no", False)):
+        story = read_story(FRONT + SCENE + f"live: {value}\n", "two")
+        assert story.scenes[0].live is live
+        assert ("live: yes" in write_story(story)) is live
+    for wrong in ("live: perhaps\n", "live: yes\nask: row cross.0.0.1\n"):
+        with pytest.raises(StoryError, match="live: "):
+            read_story(FRONT + SCENE + wrong, "two")
+
+
 def test_words_about_notes_stay_words() -> None:
     text = "These notes: three.\n\nNotes of music, and\n\n\\Notes: one."
     scene = read_story(FRONT + SCENE + "\n" + text + "\n", "two").scenes[0]

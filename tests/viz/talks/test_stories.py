@@ -126,6 +126,10 @@ def test_a_large_story_is_a_list_and_one_form_and_remove_is_undone(
     moved = DRAFTS.read(code)
     assert moved is not None and moved.scenes[150].heading == "Scene number 150"
     assert any(each.label == "Heading of scene 151" for each in app.text_input)
+    (box,) = app.checkbox
+    box.check().run()
+    live = DRAFTS.read(code)
+    assert live is not None and [scene.live for scene in live.scenes].index(True) == 150
     assert any("memory only: save it" in each.value for each in app.caption)
 
 

@@ -1,11 +1,11 @@
 """The request by which an engine in the browser draws what Python drew, of any other text."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from transformer import Checkpoint, decode, load_checkpoint
-from transformer.analysis.reading import Reading
+from transformer.analysis.reading import Reading, lenses
 from transformer.decoding import decoding_methods
 from transformer.edits import edit_kinds, parse
 from transformer.origin import Origin
@@ -20,6 +20,7 @@ from viz.components.search_tree.search_tree import DecodeTree
 from viz.components.token_rows.token_rows import TokenRows
 from viz.live.models import METHODS, methods_of, not_read
 from viz.live.tables import SPECIAL
+from viz.map_words import uncapitalised
 
 OPTIONS = {
     "greedy": ("max_len",),
@@ -63,10 +64,16 @@ class EngineRequest:
         }
 
     def checked(self) -> "EngineRequest":
-        """The same. Raises AliveError where the engine has not all of it."""
-        for why in self._lacks():
+        """The same, with those options that differ from the usual. Raises AliveError where the
+        engine has not all of it.
+        """
+        method = decoding_methods(self.checkpoint.about).get(self.method)
+        usual = {option.name: option.default for option in method.options} if method else {}
+        options = {name: it for name, it in self.options.items() if it != usual.get(name)}
+        result = replace(self, options=options)
+        for why in result._lacks():
             raise AliveError(why)
-        return self
+        return result
 
     def _lacks(self) -> Iterator[str]:
         checkpoint = self.checkpoint
@@ -134,6 +141,10 @@ def _reading(reading: Reading) -> dict[str, Any]:
     """Raises AliveError."""
     plain = Reading(words=reading.words, special=reading.special)
     if reading != plain or reading.special not in SPECIAL:
-        how = reading.lens if reading.lens != plain.lens else reading.special
-        raise AliveError(f"it is read by {how}, and the page shows only plain weights")
+        how = "the rows or words that it leaves out"
+        if reading.lens != plain.lens:
+            how = uncapitalised(lenses()[reading.lens].title)
+        elif reading.special not in SPECIAL:
+            how = f"{reading.special} weights"
+        raise AliveError(f"it shows {how}, and the page shows only plain weights")
     return {"words": reading.words, "special": reading.special}

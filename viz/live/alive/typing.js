@@ -35,8 +35,8 @@ export default function typing({ models, words, code, base }, line) {
   // scene: { text, written, method, options, prefix, edits, kept, pictures, states }; pictures: [[name,
   // what its payload is made of], ...]; states: name -> theme -> what stands around a payload. host:
   // where the field is drawn. draw(name, data): a picture as it is answered, data(theme) its bytes;
-  // null: as it was recorded. Returns { show(), hear(what, value) }: the scene is looked at from now
-  // on; somebody touched a picture of it, true: so that it is answered anew.
+  // null: as it was recorded. Returns { show(), leave(), hear(what, value) }: the scene is looked at
+  // from now on, and no more; somebody touched a picture of it, true: so that it is answered anew.
   return function alive(scene, host, draw) {
     const pictures = new Map(scene.pictures);
     const over = {}; // name -> what was chosen since in its state
@@ -116,7 +116,8 @@ export default function typing({ models, words, code, base }, line) {
     field.oninput = ({ isComposing }) => isComposing || change();
     field.oncompositionend = change;
     field.onfocus = () => loads.choose(name); // it is here by the time that something is typed
-    return { show, hear };
+    const leave = () => (own.refresh = () => {});
+    return { show, hear, leave };
   };
 }
 

@@ -141,6 +141,13 @@ def _scene(i: int, scene: Scene, n: int) -> None:
             height="content",
             **widget(f"{name} {i}", value, partial(_reword, i, name)),
         )
+    if scene.question is None:
+        st.checkbox(
+            f"The reader of scene {i + 1} can type",
+            scene.live,
+            help="In the story saved as HTML: its model is in the file, and answers in the browser",
+            **widget(f"live {i}", scene.live, partial(_set_live, i)),
+        )
 
 
 def _button(title: str, icon: str, disabled: bool, do: Callable[[], None]) -> None:
@@ -182,6 +189,10 @@ def _head(i: int, heading: str) -> None:
 def _reword(i: int, name: str, text: str) -> None:
     words: dict[str, Any] = {name: trimmed(plain(text))}
     changed(lambda story: _with(story, i, replace(story.scenes[i], **words)))
+
+
+def _set_live(i: int, live: bool) -> None:
+    changed(lambda story: _with(story, i, replace(story.scenes[i], live=live)))
 
 
 def _with(story: Story, i: int, *scenes: Scene) -> Story:
