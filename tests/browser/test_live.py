@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, e
 
 from tests.browser.hosted import hosted
 from transformer import Checkpoint, decode, load_checkpoint, record
-from transformer.corpus.shipped import shipped_survey
 from transformer.inputs import InputError
 from viz.commands.site import page_words
 from viz.labels import percent
@@ -321,34 +320,6 @@ def test_a_guess_is_called_one_and_an_empty_field_says_what_is_shown(
     expect(page.locator("#model")).to_have_attribute("data-fault", "")
     field(page).fill(OWN)
     expect(page.locator("#model")).not_to_have_attribute("data-fault", "")
-
-
-def test_heads_are_listed_by_a_number_and_open_without_a_weight_before(
-    visitor: BrowserContext, host: str, checkpoint: Checkpoint
-) -> None:
-    asked = list[str]()
-    visitor.on("request", lambda request: asked.append(request.url))
-    page = opened(visitor, f"{host}?page=heads&heads_order=worth")
-    shipped = shipped_survey(checkpoint.path)
-    assert shipped is not None
-    worth = {place: it.mean for place, it in shipped.worth.items()}
-    _, layer, head = max(worth, key=lambda place: worth[place])
-    rows = page.locator("[data-table=heads] tbody tr")
-    expect(rows).to_have_count(len(worth))
-    assert not [each for each in asked if "weights" in each]
-    expect(rows.first.locator("th")).to_contain_text(f"L{layer} H{head}")
-    page.get_by_role("radio", name="Encoder", exact=True).click()
-    expect(page.locator("[data-table=heads] thead th.marked")).to_have_text(re.compile("^worth"))
-    alignment = page.locator("[data-table=heads] thead th", has_text=re.compile("^alignment"))
-    expect(alignment).to_be_hidden()
-    page.get_by_label("Find a head or what it does").fill("L1 H2")
-    expect(rows).to_have_count(1)
-    rows.first.get_by_role("link").click()
-    expect(page).to_have_url(re.compile("kind=encoder_self&layer=1&head=2"))
-    chosen = page.get_by_role("gridcell", selected=True)
-    expect(chosen).to_have_accessible_name(re.compile("^Encoder L1 H2"), timeout=SLOW)
-    page.go_back()
-    expect(rows).to_have_count(1)
 
 
 OTHERS = ("sentiment", "copy", "everyday")

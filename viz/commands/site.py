@@ -77,6 +77,10 @@ WORDS = {
     "listed": "{n} of {all} heads",
     "sorted": "Sorted",
     "sentences": "The sentences, and when they were read",
+    "sweep_more": (
+        "Several sentences, pairs of heads and activation patching are in the app, on its page "
+        "Sweep (make run)."
+    ),
     "heads_more": (
         "A map of all heads, each head by itself with its sentences, and a question of your own "
         "are in the app, on its page Heads (make run)."
@@ -92,6 +96,7 @@ WORDS = {
 """Sentences that only this page says; the others are the app's."""
 HERE = {
     "explore": "{title}, as you type. Each square is a head: which word looks at which.",
+    "sweep": "{title}: what each head is worth to each word of one sentence.",
     "decode": "{title}, as you type: step by step, with all that the search looked at.",
 }
 """The sentence of each page that says what is seen there."""
@@ -168,10 +173,13 @@ def page_words() -> dict[str, Any]:
     from viz.pages.heads import NONE
     from viz.pages.heads import PAGE as HEADS
     from viz.pages.heads.every import ALL_KINDS, FIND
+    from viz.pages.sweep import PAGE as SWEEP
+    from viz.pages.sweep import studies, sweep
     from viz.state.branching import TITLES as DECIDED
+    from viz.ui import progress
     from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
     from viz.ui.controls import SPECIAL, TOKENS
-    from viz.ui.experiment import HELP, TOOLS, UNCHANGED
+    from viz.ui.experiment import HELP, SHOWN_UNCHANGED, TOOLS, UNCHANGED
     from viz.ui.notes import GUESS, LONG, SHARE, SHORT
     from viz.ui.picture import TITLES
     from viz.ui.token_row import ENDLESS
@@ -180,6 +188,9 @@ def page_words() -> dict[str, Any]:
         "explore": EXPLORE.title,
         "decode": DECODE.title,
         "heads": HEADS.title,
+        "sweep": SWEEP.title,
+        "sweep_says": sweep.SAYS,
+        "sweep_csv": sweep.CSV,
         "all_kinds": ALL_KINDS,
         "find": FIND,
         "no_survey": NONE,
@@ -192,6 +203,17 @@ def page_words() -> dict[str, Any]:
     tables = {
         "here": HERE | {"heads": HEADS_HERE},
         "absent": {name: _absent(each) for name, each in discover("viz.pages", "PAGE").items()},
+        "growth": {
+            "begin": studies.BEGIN,
+            "times": [[each, studies.about_time(each)] for each in studies.SAID],
+            "done": progress.DONE.replace(":d", ""),
+            "stopped": progress.STOPPED.replace(":d", ""),
+            "stop": progress.STOP,
+            "go_on": progress.GO_ON,
+            "unchanged": SHOWN_UNCHANGED,
+            "all": sweep.ALL,
+            "file": sweep.FILE,
+        },
         "tools": list(TOOLS.items()),
         "help": HELP,
         "tokens": list(TOKENS.items()),

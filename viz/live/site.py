@@ -41,7 +41,7 @@ DONE = (
     *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),
     *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
-    *("heads_kind", "heads_find", "heads_order"),
+    *("heads_kind", "heads_find", "heads_order", "sweep_sort", "sweep_kind", "sweep_asked"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""
 

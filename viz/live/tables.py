@@ -70,6 +70,7 @@ from viz.painters.bars_html import elements
 from viz.painters.table_html import SHORT, SORT_BY, TALL, ramp_style, style_of
 from viz.sentence import amount
 from viz.theme import DARK, LIGHT, N_STOPS, Theme
+from viz.views import heads
 
 SPECIAL: tuple[Literal["shown", "hidden"], ...] = ("shown", "hidden")
 READINGS = {
@@ -131,6 +132,12 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "parted": PARTED,
         },
         "sweep": _sweep(checkpoint, recording),
+        "compare": {
+            "different": heads.DIFFERENT,
+            "difference": heads.DIFFERENCE,
+            "a_less_b": heads.A_LESS_B,
+            "cell": heads.CELL,
+        },
         "trace": TRACE,
         "lost": _lost(checkpoint) if has_cross else None,
         "card": CARD,

@@ -218,12 +218,14 @@ def _line(**look: Any) -> DeltaGenerator:
     return st.container(horizontal=True, vertical_alignment="center", gap="small", **look)
 
 
+SHOWN_UNCHANGED = "The model is changed by {edits} on Explore; this page shows it unchanged."
+
+
 def say_unchanged(screen: Screen) -> None:
     """Say that what is chosen on Explore is not in force here, if anything is."""
     n = len(screen.edits)
     if n:
-        edits = "1 edit" if n == 1 else f"{n} edits"
-        st.caption(f"The model is changed by {edits} on Explore; this page shows it unchanged.")
+        st.caption(SHOWN_UNCHANGED.format(edits="1 edit" if n == 1 else f"{n} edits"))
 
 
 def experiment_button() -> None:

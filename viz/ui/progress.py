@@ -43,6 +43,8 @@ PATIENCE, FIRST, LONG = 0.4, 1.0, 1.5
 for which a page stays as it was."""
 FEW = 4
 """Studies that go on at once while each of them has the machine: of more, all pages wait longer."""
+DONE, STOPPED = "{done:d} of {all:d} are done", "Stopped: {done:d} of {all:d} are done."
+STOP, GO_ON = "Stop", "Go on"
 LOOK = 0.1
 """Seconds between two looks at what a page waits for, while few of them wait."""
 
@@ -265,11 +267,11 @@ def _progress(now: Follower[Any]) -> None:
             st.caption(place_in_line(n_before), width="content")
         elif work.latest is not None:
             n_done, n_all = work.study.progress(work.latest)
-            st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
+            st.progress(n_done / max(1, n_all), DONE.format(done=n_done, all=n_all), width=300)
         else:
             st.caption("Working …", width="content")
         look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
-        st.button("Stop", on_click=now.stop, **look)
+        st.button(STOP, on_click=now.stop, **look)
         if link := offered(work):
             st.html(link, width="content")
 
@@ -278,10 +280,10 @@ def _say_stopped(now: Follower[Any]) -> None:
     work, text = now.work, "Nothing is known yet: it was stopped."
     if work.latest is not None:
         n_done, n_all = work.study.progress(work.latest)
-        text = f"Stopped: {n_done:d} of {n_all:d} are done."
+        text = STOPPED.format(done=n_done, all=n_all)
     st.caption(f"{text} {literal(now.why)}", width="content")
     look: Any = {"icon": ":material/play_arrow:", "key": f"go on {id(now):d}"}
-    st.button("Go on", on_click=_go_on, args=(now,), **look)
+    st.button(GO_ON, on_click=_go_on, args=(now,), **look)
 
 
 def _go_on(now: Follower[Any]) -> None:

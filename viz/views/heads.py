@@ -61,6 +61,17 @@ HEAD_HEATMAP_VIEW = View(
 
 # Two heads of the same tokens: the weights of one minus those of the other.
 
+A_LESS_B = "A − B"
+DIFFERENT = (
+    "No difference: the heads have different rows or columns ({rows} × {columns} and {other_rows} "
+    "× {other_columns} tokens)."
+)
+DIFFERENCE = (
+    "{first} of {kind} minus {second} of {other}: the largest difference of two weights is "
+    "{largest}, the Jensen-Shannon divergence {bits} bits."
+)
+CELL = "{row} → {column}: {value}"
+"""A cell of the difference, where a component draws it."""
 MOST_CELLS = 512**2
 """A larger difference is drawn in blocks: a browser takes seconds for millions of cells."""
 MOST_BLOCKS = 256
@@ -74,10 +85,9 @@ def why_not(recording: Recording, first: Selection, second: Selection) -> str | 
     a, b = first.attention(recording), second.attention(recording)
     if a.queries == b.queries and a.keys == b.keys:
         return None
-    return (
-        "No difference: the heads have different rows or columns "
-        f"({len(a.queries)} × {len(a.keys)} and {len(b.queries)} × {len(b.keys)} tokens)."
-    )
+    rows, other_rows = len(a.queries), len(b.queries)
+    sizes = {"rows": rows, "columns": len(a.keys), "other_rows": other_rows}
+    return DIFFERENT.format(**sizes, other_columns=len(b.keys))
 
 
 def chart_head_difference(recording: Recording, first: Selection, second: Selection) -> Chart:
@@ -109,8 +119,8 @@ def chart_head_difference(recording: Recording, first: Selection, second: Select
 
 def _shading(largest: float) -> Shading:
     if not largest:
-        return differences("A − B · no difference")
-    return differences(f"A − B · up to the largest: ±{largest:.2g}", largest)
+        return differences(f"{A_LESS_B} · no difference")
+    return differences(f"{A_LESS_B} · up to the largest: ±{largest:.2g}", largest)
 
 
 def describe_head_difference(recording: Recording, first: Selection, second: Selection) -> str:
@@ -119,11 +129,9 @@ def describe_head_difference(recording: Recording, first: Selection, second: Sel
         return reason
     a = first.attention(recording).weights(first.layer, first.head)
     b = second.attention(recording).weights(second.layer, second.head)
-    return (
-        f"{first} of {_kind(first)} minus {second} of {_kind(second)}: "
-        f"the largest difference of two weights is {largest_difference(a, b):.2g}, "
-        f"the Jensen-Shannon divergence {jensen_shannon(a, b):.2g} bits."
-    )
+    kinds = {"kind": _kind(first), "other": _kind(second)}
+    largest, bits = f"{largest_difference(a, b):.2g}", f"{jensen_shannon(a, b):.2g}"
+    return DIFFERENCE.format(first=first, second=second, **kinds, largest=largest, bits=bits)
 
 
 def _kind(selection: Selection) -> str:

@@ -21,6 +21,7 @@ const { callOf } = await module("engine/inside");
 const { evidenceOf } = await module("engine/evidence");
 const { sweepOf } = await module("engine/sweep");
 const { sweepRows, sweepTable } = await module("payloads/sweep");
+const { comparison, difference } = await module("payloads/compare");
 
 const PAYLOADS = {
   ...PACKED,
@@ -30,15 +31,17 @@ const PAYLOADS = {
   },
   word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
   sweep: (_, each, of) => sweepTable(site, each, swept(each), of),
+  comparison: (_, each, of) => comparison({ site, answer: each }, beside(each, of.b), of),
+  difference: (_, each, of) => difference({ site, answer: each }, beside(each, of.b), of),
   sweep_rows: (_, each) => Buffer.from(sweepRows(site, each, swept(each))),
 };
 const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 const site = openTables(tables);
-const engine = cases.some(({ asked }) => asked) ? opened() : null;
+const engine = cases.some(({ asked }) => asked) ? opened(checkpoint, site) : null;
 
-function opened() {
-  const buffer = (name) => new Uint8Array(readFileSync(`${checkpoint}/${name}`)).buffer;
-  const config = JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8"));
+function opened(folder, { words }) {
+  const buffer = (name) => new Uint8Array(readFileSync(`${folder}/${name}`)).buffer;
+  const config = JSON.parse(readFileSync(`${folder}/config.json`, "utf-8"));
   const vocabulary = { sentencepiece: "tokenizer.model", characters: "characters.txt" };
   const file = vocabulary[config.tokenizer];
   return openCheckpoint({
@@ -48,8 +51,16 @@ function opened() {
       tokenizer: file && buffer(file),
       kernel: new WebAssembly.Module(readFileSync(`${live}/engine/kernel.wasm`)),
     },
-    groups: (tokens) => site.words.groups(tokens),
+    groups: (tokens) => words.groups(tokens),
   });
+}
+
+// B of Compare. asked: as `answer` takes it; isForced: it reads what A wrote; second: { folder, tables }
+// of another checkpoint.
+function beside(each, { asked, isForced, second }) {
+  const own = second ? openTables(second.tables) : site;
+  const open = second ? opened(second.folder, own) : engine;
+  return { site: own, answer: answer(open, { ...asked, target: isForced ? each.targetIds : null }) };
 }
 
 const textOf = (tokens) => site.words.bare(tokens);

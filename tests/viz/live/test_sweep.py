@@ -22,16 +22,19 @@ from viz.painters.bars_html import elements
 from viz.painters.table_html import table_html
 from viz.theme import LIGHT
 
-LONG = "When the old man came home, his dog was waiting at the door, and nobody else was there."
+SHORT = "She has two dogs."
+LONG = "When the old man came home, his big dog was waiting at the door for him, and he saw that "
+LONG += "nobody else had been in the house."
 TEXTS = {
-    "en-de-small": ("She has two dogs.", LONG, "C++ isn't 3.50 € 😀?"),
+    "en-de-small": (SHORT, "It is late.", "C++ isn't 3.50 € 😀?"),
+    "en-de-small, more words than have room": (LONG,),
     "sentiment": ("It is dull.",),
     "everyday": ("She told me that she",),
     "copy": ("3 4 5",),
     "shakespeare": ("ROMEO:\nO,",),
 }
 ORDERS = ("change", "layer", "word 1")
-LIMIT = {"max_len": 12}
+LIMITS = {"everyday": 8, "shakespeare": 8}
 
 
 @cache
@@ -40,14 +43,14 @@ def swept(name: str, text: str) -> tuple[Recording, Ablation]:
     if not checkpoint.family.decodes:
         *_, ablation = ablating(checkpoint, text)
         return record(checkpoint, text), ablation
-    options: dict[str, Any] = {"method": "beam", **({} if name == "en-de-small" else LIMIT)}
+    options: dict[str, Any] = {"method": _method(text), **_limit(name)}
     target = decode(checkpoint, text, **options).target
     *_, ablation = ablating(checkpoint, text, target, **options)
     return record(checkpoint, text, target), ablation
 
 
 @pytest.mark.parametrize(
-    "name",
+    "case",
     cases(
         TEXTS,
         {
@@ -57,8 +60,8 @@ def swept(name: str, text: str) -> tuple[Recording, Ablation]:
         },
     ),
 )
-def test_every_head_off_in_turn_is_worth_the_same(name: str) -> None:
-    texts, found = TEXTS[name], Found()
+def test_every_head_off_in_turn_is_worth_the_same(case: str) -> None:
+    name, texts, found = case.split(",")[0], TEXTS[case], Found()
     kinds = ["all", *checkpoint_of(name).family.attentions]
     pictures = [
         {f"sweep {sort} {kind}": {"sort": sort, "kind": kind, "theme": LIGHT.name}}
@@ -83,10 +86,17 @@ def test_every_head_off_in_turn_is_worth_the_same(name: str) -> None:
     assert found.lines == [] and found.n_compared > 100
 
 
+def _method(text: str) -> str:
+    return "beam" if text == SHORT else "greedy"
+
+
+def _limit(name: str) -> dict[str, int]:
+    return {"max_len": LIMITS[name]} if name in LIMITS else {}
+
+
 def _asked(name: str, text: str, pictures: Sequence[dict[str, Any]]) -> dict[str, Any]:
     all_of = {what: of for each in pictures for what, of in each.items()}
-    options = {} if name in ("en-de-small", "sentiment") else LIMIT
-    asked = {"text": text, "method": "beam", "options": options}
+    asked = {"text": text, "method": _method(text), "options": _limit(name)}
     return {"asked": asked, "pictures": all_of | {"sweep_rows": {}}}
 
 

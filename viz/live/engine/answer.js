@@ -54,9 +54,10 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
 
-// asked: { text, method, options, changes, prefix }; all but the text may be left out. method:
+// asked: { text, method, options, changes, prefix, target }; all but the text may be left out. method:
 // "beam" or "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes: spelled as in
-// addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
+// addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with; target: ids that are
+// read in the place of what would be written, of which there are no steps. Returns {
 //   sourceIds, targetIds, readIds: what is read, what is written, what the decoder reads;
 //   source, target, read: the same as tokens, see tokenOf; produced: what follows each of `read`;
 //   words, targetWords: the positions of each word of source and target;
@@ -70,12 +71,12 @@ const everyToken = (tokens) => tokens.map((_, position) => [position]);
 //   for the same mask; null: all may;
 //   token(id): see tokenOf; changes: as asked; asked: { method, options, prefix } }
 export function answer(open, asked) {
-  const { text, method = "beam", options = {}, changes = [], prefix = [] } = asked;
-  const key = JSON.stringify([text, method, options, changes, prefix]);
-  return kept(open.cache, key, () => answered(open, { text, method, options, changes, prefix }));
+  const { text, method = "beam", options = {}, changes = [], prefix = [], target = null } = asked;
+  const all = { text, method, options, changes, prefix, target };
+  return kept(open.cache, JSON.stringify(Object.values(all)), () => answered(open, all));
 }
 
-function answered(open, { text, method, options, changes, prefix }) {
+function answered(open, { text, method, options, changes, prefix, target: given }) {
   const { config, model, token } = open;
   const { n_heads, family } = model.config;
   const sourceIds = sourceOf(open, text);
@@ -83,14 +84,16 @@ function answered(open, { text, method, options, changes, prefix }) {
   const words = open.groups(source);
   const isClassifier = family === "encoder_classifier";
   const usual = { ...config.decoding?.[method], ...options };
-  if (!isClassifier) start(model, sourceIds, changes, words);
-  const written = isClassifier ? NOTHING : decode(model, sourceIds, method, usual, prefix);
-  const { hypotheses, tree } = written;
+  const isWriting = !isClassifier && !given;
+  if (isWriting) start(model, sourceIds, changes, words);
+  const { hypotheses, tree } = isWriting
+    ? decode(model, sourceIds, method, usual, prefix)
+    : nothingBut(isClassifier ? [] : given);
   const targetIds = hypotheses[0].ids;
   const begun = family === "decoder_only" ? sourceIds : [model.config.bos_id];
   const readIds = isClassifier ? [] : [...begun, ...targetIds.slice(0, -1)];
   const target = targetIds.map(token);
-  const steps = stepsOf(hypotheses[0]);
+  const steps = isWriting ? stepsOf(hypotheses[0]) : [];
   const maps = record(model, sourceIds, targetIds, changes, words);
   const classes = isClassifier ? classesOf(model, sourceIds.length) : null;
   const { heads, closed } = model.changes;
@@ -137,10 +140,10 @@ function answered(open, { text, method, options, changes, prefix }) {
 }
 
 // What a model writes that only reads.
-const NOTHING = {
-  hypotheses: [{ ids: [], rows: [], score: 0, logProb: 0, leaf: 0 }],
+const nothingBut = (ids) => ({
+  hypotheses: [{ ids, rows: [], score: 0, logProb: 0, leaf: 0 }],
   tree: { nodes: [], leaves: [] },
-};
+});
 
 function classesOf(model, n) {
   const logits = classify(model, n);

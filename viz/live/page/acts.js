@@ -11,6 +11,7 @@ export function createActs(page, strip) {
   // written word, another kind is shown.
   function pin({ side, position, key: asKey }) {
     const [it, sides] = [page.chosen(), page.sides()];
+    if (!sides) return; // no picture is here
     const others = Object.keys(sides).filter((kind) => kind !== it.kind);
     others.sort((a, b) => (b === "cross") - (a === "cross"));
     for (const kind of [it.kind, ...others]) {

@@ -37,31 +37,46 @@ export function createAnswers(worker, recorded, changed, failed) {
     if (it.edits) askPlain({ text, method, prefix }, open);
   }
 
-  // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known.
-  function studyOf(study, it, open) {
+  // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known,
+  // with isGrowing while it is not whole. of: how a study that grows shows its value, if it does.
+  function studyOf(study, it, open, of = null) {
     const { text, method, prefix } = it;
     const request = { text, method, prefix, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
     if (own.request !== key) return undefined;
-    const name = `${study} ${key}`;
+    const [sort, value] = [`${study} ${key}`, studies.get(`${study} ${key} ${JSON.stringify(of)}`)];
+    const name = `${sort} ${JSON.stringify(of)}`;
+    const begin = () => {
+      clearTimeout(rest);
+      pending = "";
+      studied = { n: ++asked, name };
+      worker.postMessage({ what: "study", n: asked, study, request: { ...request, of } });
+    };
+    const isAtWork = studied?.name === name;
+    if ((studies.has(name) && !value?.isGrowing) || own.busy || isAtWork) return value;
     // What is asked for first is studied first: what words need comes before what may be offered.
-    if (!studies.has(name) && !own.busy && !studied && pending !== key) {
+    const isShownOtherwise = [...studies.keys()].some((each) => each.startsWith(`${sort} `));
+    if (of && isShownOtherwise && (!studied || studied.name.startsWith(sort))) begin();
+    else if (!studied && pending !== key) {
       clearTimeout(rest);
       pending = key;
-      rest = setTimeout(() => {
-        pending = "";
-        studied = { n: ++asked, name };
-        worker.postMessage({ what: "study", n: asked, study, request });
-      }, REST);
+      rest = setTimeout(begin, REST);
     }
-    return studies.get(name);
+    return value;
   }
 
-  function keepStudy({ n, value, isDropped }) {
+  // Ends a study that is at work, or waits: what is known of it stays.
+  function stopStudy() {
+    clearTimeout(rest);
+    pending = "";
+    worker.postMessage({ what: "stop" });
+  }
+
+  function keepStudy({ n, value, isDropped, isGrowing }) {
     if (studied?.n !== n) return;
-    if (!isDropped) studies.set(studied.name, value);
+    if (!isDropped) studies.set(studied.name, isGrowing ? { ...value, isGrowing } : value);
     if (studies.size > MOST_STUDIES) studies.delete(studies.keys().next().value);
-    studied = null;
+    if (!isGrowing) studied = null;
     changed();
   }
 
@@ -115,6 +130,7 @@ export function createAnswers(worker, recorded, changed, failed) {
   function hear({ what, n, sentence, answer, ...data }) {
     if (what === "answered") take(n, data);
     else if (what === "studied") keepStudy({ n, value: data.value });
+    else if (what === "growing") keepStudy({ n, value: data.value, isGrowing: true });
     else if (what === "dropped" || data.of === "study") keepStudy({ n, isDropped: what === "dropped" });
     else if (what === "said") waiting(n).resolve(answer);
     else if (what === "failed" && said.has(n)) waiting(n).reject(new Error(sentence));
@@ -123,7 +139,10 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   function take(n, { payloads, output, facts, ms }) {
     const { key, missing, begun } = own.busy;
-    if (own.request !== key) own.shown.clear();
+    if (own.request !== key) {
+      own.shown.clear();
+      own.ms = ms;
+    }
     own.request = key;
     for (const [name, of] of missing) {
       if (payloads[name]) own.shown.set(name, { of: JSON.stringify(of), ...payloads[name] });
@@ -176,6 +195,8 @@ export function createAnswers(worker, recorded, changed, failed) {
     hear,
     send,
     studyOf,
+    stopStudy,
+    ms: () => own.ms,
     shown: (name) => own.shown.get(name),
     facts: () => own.facts,
     output: () => own.output,

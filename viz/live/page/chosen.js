@@ -13,18 +13,22 @@ export function readChosen(screen, screens, models, opening) {
   const usual = value("kind") === kind ? [kind, 0, 0] : model.opens_at;
   const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
   const isWriter = model.methods.length > 0;
+  const page = PAGES[value("page")]?.isOffered(model) ? value("page") : "explore";
+  const { isUnchanged } = PAGES[page];
+  const made = joined(listed(value("edits")).filter((each) => isDone(each, model)));
   const isOpening = opening.every((name) => !(name in screen));
   const place = (name, most, otherwise) =>
     value(name) === "" ? otherwise : Math.min(Number(value(name)), most - 1);
   return {
-    page: PAGES[value("page")]?.isOffered(model) ? value("page") : "explore",
+    page,
     model,
     text: screen.text ?? model.examples[0],
     method: model.methods.some(([name]) => name === value("decoding"))
       ? value("decoding")
       : model.methods[0]?.[0],
     prefix: isWriter ? numbers(value("prefix"), ".") : [],
-    edits: joined(listed(value("edits")).filter((each) => isDone(each, model))),
+    edits: isUnchanged ? "" : made, // in force
+    made, // on Explore
     kind,
     layer: place("layer", nLayers, usual[1]),
     head: place("head", nHeads, usual[2]),
@@ -36,13 +40,14 @@ export function readChosen(screen, screens, models, opening) {
     picture: LARGE[value("picture")] ? value("picture") : "arrows",
     step: Number(value("step")),
     lines: Number(value("lines")),
-    tool: value("tool"),
+    tool: isUnchanged ? "look" : value("tool"),
     tint: value("tint") || "log_prob",
     alignment: isOn("alignment"),
     path: isOn("path"),
     ownScale: isOn("own_scale"),
     mean: isOn("mean"),
     listed: { kind: value("heads_kind"), find: value("heads_find"), order: value("heads_order") },
+    sweep: { sort: value("sweep_sort"), kind: value("sweep_kind"), isAsked: isOn("sweep_asked") },
     view: { show: value("show"), sort: value("sort"), top: Number(value("top")) },
   };
 }

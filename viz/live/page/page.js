@@ -10,13 +10,14 @@ import { createControls } from "./controls.js";
 import { createHeads } from "./heads.js";
 import { createModels, filled } from "./models.js";
 import { notesOf } from "./notes.js";
-import { isOfText } from "./pages.js";
+import { isOfText, PAGES } from "./pages.js";
 import { drawClasses, mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
 import { followLinks, pageOf } from "../shelf/shelf.js";
+import { createSweep } from "./sweep.js";
 
 const ALWAYS = ["change_offer", "word_card"]; // their places are kept until they are known
 const FIRST = 3; // pictures that are seen at once; the others are drawn a frame later
@@ -45,6 +46,7 @@ export default function live(draws, code, content) {
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
   const heads = createHeads(page, content.surveys, refresh);
+  const sweep = createSweep(page, answers, refresh);
   const headers = () => {
     const { palette, heads: given } = themes[own.theme];
     return { change_offer: { palette }, word_card: { palette }, ...given };
@@ -83,7 +85,7 @@ export default function live(draws, code, content) {
 
   // What each written word needs is computed once nobody types; then its cards are asked for.
   function cards(it, now) {
-    const isKnown = it.model.hasCards && answers.studyOf("evidence", it, now);
+    const isKnown = it.model.hasCards && PAGES[it.page].cards && answers.studyOf("evidence", it, now);
     const of = answers.shown("token_rows")?.nonce;
     const reading = { words: it.asWords, special: it.special };
     return isKnown && of ? [["word_card", { of, theme: own.theme, kind: it.kind, reading }]] : [];
@@ -121,6 +123,7 @@ export default function live(draws, code, content) {
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
     if (it.page === "heads") heads.draw(it);
+    if (it.page === "sweep") sweep.draw(it, loads.openOne(), own.theme);
     offer(it);
     noteOn(it);
     drawClasses(document.getElementById("classes"), facts()?.classes, words.predicted);
@@ -155,7 +158,7 @@ export default function live(draws, code, content) {
     if (decoding && decoding !== it.method) others.unshift(["decoding", decoding]);
     if (named && named !== it.page) others.unshift(["page", named]);
     if (checkpoint && checkpoint !== it.model.name) others.unshift(["checkpoint", checkpoint]);
-    const done = listed(it.edits);
+    const done = listed(it.made);
     for (const each of listed(edits)) if (!done.includes(each)) others.push(["edits", each]);
     return others;
   }

@@ -4,18 +4,27 @@
 
 export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
 
-// name -> groups; isOffered(model): whether a checkpoint has it; pictures(it): the components of what is
+// name -> groups; cards: whether a written word opens its card; isUnchanged: whether the model is shown without
+// the edits of an address; isOffered(model): whether a checkpoint has it; pictures(it): the components of what is
 // chosen, in the order of painting.
 export const PAGES = {
   explore: {
     groups: ["text", "model"],
+    cards: true,
     isOffered: () => true,
     pictures: (it) => ["token_rows", "head_grid", LARGE[it.picture]],
   },
   decode: {
     groups: ["text", "model"],
+    cards: true,
     isOffered: isWriter,
     pictures: () => ["token_rows", "search_tree", "decode_player"],
+  },
+  sweep: {
+    groups: ["text", "model"],
+    isUnchanged: true,
+    isOffered: () => true,
+    pictures: () => ["token_rows"],
   },
   heads: { groups: ["model"], isOffered: () => true, pictures: () => [] },
   gallery: listOf("gallery"),

@@ -3,6 +3,7 @@
 import { answer, openCheckpoint, textOf } from "../engine/answer.js";
 import { searchingChange } from "../engine/change.js";
 import { evidenceOf } from "../engine/evidence.js";
+import { sweepOf } from "../engine/sweep.js";
 import { callOf } from "../engine/inside.js";
 import { layersOf } from "../engine/config.js";
 import { cellSteps } from "../payloads/cell_steps.js";
@@ -11,17 +12,19 @@ import { openMap } from "../payloads/maps.js";
 import { openTables, PAYLOADS } from "../payloads/open.js";
 import { number, percent } from "../payloads/numbers.js";
 import { digest } from "../payloads/pack.js";
+import { sweepRows, sweepTable } from "../payloads/sweep.js";
 import { wordCards } from "../payloads/word_card.js";
 import { decodedText, fetched, NoFile } from "./source.js";
 
 const TOLD_EVERY = 100; // ms between two messages of how far the files are
+const GROWN_EVERY = 300; // ms between two values of a study that grows
 const PICTURES = {
   ...PAYLOADS,
   cell_steps: (site, result, of, open) =>
     cellSteps(site, result, callOf(open, result, of.kind, of.layer), of),
   word_card: (site, result, of, { known }) => wordCards(site, result, known.get(result), of),
 };
-const STUDIES = { change: changeOf, evidence: evidenceOfAnswer };
+const STUDIES = { change: changeOf, evidence: evidenceOfAnswer, sweep: sweepOfAnswer };
 
 // What is asked is answered one by one: the page asks for the newest text once this has answered.
 export default function serve(self) {
@@ -37,8 +40,9 @@ export function serveWith(self, studies) {
     const [begun, own] = [performance.now(), ++latest];
     try {
       if (what === "open") self.postMessage(await openModel(models, data, self));
+      else if (what === "stop") return; // a study that is at work is dropped
       else if (!models.open) throw new Error("No model is open.");
-      else if (what === "study") self.postMessage(await studied(studies, models.open, data, () => own === latest));
+      else if (what === "study") await study(studies, models.open, data, () => own === latest, self);
       else self.postMessage(...replyTo(models.open, data, begun));
     } catch (error) {
       const isOurs = error instanceof NoFile || what !== "open";
@@ -67,7 +71,8 @@ async function openModel(models, { name, files, base, config, tables }, self) {
   const groups = (tokens) => site.words.groups(tokens);
   const open = openCheckpoint({ config, files: given, groups });
   model.buffer.transfer?.(0); // it has been read: its memory is free at once
-  models.open = { ...open, site, known: new WeakMap() }; // known: answer -> its evidence
+  // known: answer -> its evidence; sweeps: answer -> its sweep, as far as it is.
+  models.open = { ...open, site, known: new WeakMap(), sweeps: new WeakMap() };
   return { what: "opened", name };
 }
 
@@ -96,14 +101,34 @@ function replyTo(open, { what, n, text, method, options, edits, prefix, pictures
 
 // What is computed while nobody waits. The runs of a study are one by one, and between them whoever
 // asks for anything else is heard: then it is dropped, and asked for anew.
-async function studied(studies, open, { n, study, request, of }, isLatest) {
+async function study(studies, open, { n, study: name, request, of = request.of }, isLatest, self) {
   const { text, method, edits, prefix } = request;
-  const steps = studies[study](open, answer(open, { text, method, changes: edits, prefix }), of);
-  for (;;) {
+  const steps = studies[name](open, answer(open, { text, method, changes: edits, prefix }), of);
+  for (let told = performance.now(); ; ) {
     await new Promise((go) => setTimeout(go));
-    if (!isLatest()) return { what: "dropped", n, study };
+    if (!isLatest()) return self.postMessage({ what: "dropped", n });
     const { done, value } = steps.next();
-    if (done) return { what: "studied", n, study, value };
+    if (done) return self.postMessage({ what: "studied", n, value });
+    if (!value.growing || performance.now() - told < GROWN_EVERY) continue;
+    self.postMessage({ what: "growing", n, value: value.growing() });
+    told = performance.now();
+  }
+}
+
+// Every head off: it stays here as far as it is, and goes on there.
+function* sweepOfAnswer({ site, sweeps, ...open }, result, of) {
+  const valueOf = (sweep) => ({
+    payload: sweepTable(site, result, sweep, of),
+    rows: sweepRows(site, result, sweep),
+    progress: { done: sweep.written.size, all: sweep.heads.length },
+  });
+  const before = sweeps.get(result) ?? null;
+  const steps = sweepOf(open, result, (tokens) => site.words.bare(tokens), before);
+  for (;;) {
+    const { done, value } = steps.next();
+    sweeps.set(result, value);
+    if (done) return valueOf(value);
+    yield { growing: () => valueOf(value) };
   }
 }
 

@@ -146,8 +146,11 @@ class Patches(Study[Patching]):
 
 TRIED = 0.25
 """Seconds after which enough heads were tried to know how long one takes."""
+BEGIN = "Begin the sweep: {runs}, {time}"
 ROUND = (1, 2, 5, 10, 15, 20, 30, 45, 60)
 """Seconds that are said; more is said in minutes."""
+SAID = (*ROUND, *range(2 * ROUND[-1], 31 * ROUND[-1], ROUND[-1]))
+"""The same where a page without a server says them, up to half an hour."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +206,7 @@ def asks(pane: Pane, study: Study[Any]) -> bool:
         takes = n_heads * read * sum(map(len, study.sentences)) / max(1, length)
     begin = guarded(lambda: change(sweep_asked=True))
     runs = counted(n, "run", "runs")
-    st.button(f"Begin the sweep: {runs}, {about_time(takes)}", on_click=begin)
+    st.button(BEGIN.format(runs=runs, time=about_time(takes)), on_click=begin)
     return False
 
 

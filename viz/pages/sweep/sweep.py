@@ -37,6 +37,9 @@ from viz.ui.experiment import say_unchanged
 from viz.ui.parts import Part, Rows
 
 TITLE = "The sweep follows"
+SAYS = "An intervention: every head off, one at a time."
+CSV, FILE = "Sweep as CSV", "headscope-sweep.csv"
+ALL = "All"
 OF_SEARCH = "Heads are off in what the search chose itself, not in the hypothesis shown above."
 
 
@@ -53,7 +56,7 @@ def _choose(pane: Pane) -> None:
         titles = {"sentence": "This sentence", "sentences": "Several sentences"}
         over = choose_one("Over", "sweep_over", titles, own.sweep_over, **look)
         if len(kinds) > 1:
-            titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
+            titles = {"all": ALL} | {kind: kind_title(kind) for kind in kinds}
             choose_one("Heads", "sweep_kind", titles, own.sweep_kind, **look)
         if over == "sentences":  # a table of one column has no heads to click
             titles = {"change": "By total change", "layer": "By layer"}
@@ -139,7 +142,7 @@ def _files(pane: Pane) -> dict[str, Rows]:
         return sweep_rows(ablation.sweep, recording, written)
 
     help = "One row per head and word"
-    of_sweep = Rows("Sweep as CSV", "headscope-sweep.csv", help, make)
+    of_sweep = Rows(CSV, FILE, help, make)
     return {"sweep": of_sweep, "means": SENTENCE_ROWS}
 
 
@@ -152,7 +155,7 @@ SWEEP = Part(
         "pairs": lambda pane: st.caption(says(pane)),
     },
     below=lambda pane, value: left_out(pane, value) if _own(pane).sweep_over == "sentences" else "",
-    says="An intervention: every head off, one at a time.",
+    says=SAYS,
     words=("ablation", "intervention"),
     ahead=_choose,
     grows=True,
