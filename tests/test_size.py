@@ -48,7 +48,7 @@ ROOMS = {
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (433, 6),
-    "transformer/own_module": (576, 4),
+    "transformer/own_module": (658, 4),
     "transformer/positions": (783, 4),
     "transformer/recording": (2_752, 10),
     "transformer/training": (4_635, 25),
