@@ -105,6 +105,8 @@ def build(steps: int = 400):
     def tokenize(text: str) -> list[int]:
         return [int(digit) for digit in text if digit != " "]
 
-    return from_module(
-        model, tokenize, DIGITS, EXAMPLES, writes="target", target_pieces=NAMES, start=10, end=11
-    )
+    def target_tokenize(text: str) -> list[int]:
+        return [NAMES.index(name) for name in text.split()]
+
+    target = {"writes": "target", "target_pieces": NAMES, "start": "<s>", "end": "</s>"}
+    return from_module(model, tokenize, DIGITS, EXAMPLES, target_tokenize=target_tokenize, **target)

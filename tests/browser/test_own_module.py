@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted, serve_module
 from tests.browser.test_app import go_to, open_app, parameter, row, type_sentence
+from tests.browser.test_branches import chip, enter
 
 pytestmark = pytest.mark.browser
 
@@ -47,3 +48,8 @@ def test_ones_own_encoder_decoder_is_explored_and_decoded(page: Page, own: str) 
     expect(player).to_have_attribute("data-step", "0")
     page.keyboard.press("ArrowRight")
     expect(player).to_have_attribute("data-step", "1")
+
+    page.keyboard.press("Escape")
+    enter(page, "Begin with", "nine six")
+    expect(chip(page, "Begins with “nine six”")).to_be_visible()
+    assert row(page, "target")[:2] == ["nine", "six"]

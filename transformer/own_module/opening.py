@@ -3,28 +3,50 @@
 from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 from torch import nn
 
 from transformer.checkpoint import About, Checkpoint
 from transformer.device import usual_state
-from transformer.inputs import COUNT, FUNCTION, MODULE, TEXT, InputError, checks, is_whole, thing
+from transformer.inputs import (
+    COUNT,
+    FUNCTION,
+    MODULE,
+    TEXT,
+    InputError,
+    Wanted,
+    checks,
+    is_whole,
+    thing,
+)
 from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
-from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
+from transformer.own_module.tokenizer import (
+    OwnTokenizer,
+    Pieces,
+    Splits,
+    Vocabulary,
+    names_of,
+    splitter,
+)
 from transformer.refusal import items_of
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import PairTokenizer
 from transformer.watch.capture.operators import name_of
 
 Writes = Literal["nothing", "continuation", "target"]
+SPLITS = Wanted(
+    lambda value: callable(value) or callable(getattr(value, "encode", None)),
+    "a function, text -> ids, or a tokenizer",
+)
 
 
 @usual_state()
 @checks(
     module=MODULE,
-    tokenize=FUNCTION,
+    tokenize=SPLITS,
+    target_tokenize=SPLITS.or_none,
     writes=TEXT,
     run=FUNCTION.or_none,
     detokenize=FUNCTION.or_none,
@@ -33,15 +55,16 @@ Writes = Literal["nothing", "continuation", "target"]
 )
 def from_module(
     module: nn.Module,
-    tokenize: Callable[[str], Any],
-    pieces: Pieces,
-    examples: str | Sequence[str],
+    tokenize: Splits | Vocabulary,
+    pieces: Pieces | None = None,
+    examples: str | Sequence[str] = (),
     *,
     writes: Writes = "nothing",
     run: Callable[..., Any] | None = None,
     start: int | str | None = None,
     end: int | str | None = None,
     pad: int | str | None = None,
+    target_tokenize: Splits | Vocabulary | None = None,
     target_pieces: Pieces | None = None,
     detokenize: Callable[[list[int]], str] | None = None,
     classes: Sequence[str] = (),
@@ -50,13 +73,17 @@ def from_module(
 ) -> Checkpoint:
     """A module of your own as a checkpoint, for `explore`, `decode` and `record`; put into eval().
 
-    tokenize: text -> its token ids, a list or a tensor [T].
-    pieces: the name of each id: a list, a dict either way round, or a tokenizer with get_vocab.
+    tokenize: text -> its token ids, a list or a tensor [T]; or a tokenizer of the tokenizers or the
+        transformers library.
+    pieces: the name of each id: a list, a dict either way round, or a tokenizer with get_vocab,
+        which `tokenize` may be: then they are left out.
     examples: texts to begin with.
     writes: "nothing"; "continuation" of the text that it reads; or a "target" for a source.
     run: (ids [1, T]), or for a target (source [1, S], target [1, T]) -> logits [1, T, V]; of what
         writes nothing, any output. Left out: the module itself.
     start, end, pad: ids or pieces; a target begins with `start`, which it must have.
+    target_tokenize: the same as tokenize, of a text that it writes, whose start and end need not be
+        there; left out, `tokenize` splits it where both have one vocabulary.
     target_pieces: where it writes another vocabulary than it reads. detokenize: ids -> text; left
     out, pieces are put together. classes: names, of a classifier that gives logits [1, C].
     max_len: of a source and of a target, in tokens.
@@ -71,16 +98,31 @@ def from_module(
             "A module that writes a target needs start, the token that a target begins with; no "
             "other module has one."
         )
+    if writes == "nothing" and target_tokenize is not None:
+        raise InputError("This module writes nothing: leave target_tokenize out, or say writes.")
+    if pieces is None and not hasattr(tokenize, "get_vocab"):
+        raise InputError(
+            "pieces must name every id; only a tokenizer that has get_vocab does without."
+        )
+    pieces = cast(Pieces, tokenize) if pieces is None else pieces
+    owns = target_tokenize not in (None, tokenize) and hasattr(target_tokenize, "get_vocab")
+    if target_pieces is None and owns:
+        target_pieces = cast(Pieces, target_tokenize)
     read, names_out = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
     if not read:
         raise InputError("pieces must name every id: without names range(n) does.")
     bos, eos, pad_id = (_id(each, names_out) for each in (start, end, pad))
     special = [id for id in (bos, eos, pad_id) if id is not None]
-    tokenizer: Tokenizer = OwnTokenizer(read, special, tokenize, detokenize)
+    reads = splitter(tokenize)
+    if target_tokenize is None and target_pieces is None:
+        target_tokenize = tokenize
+    splits = None if target_tokenize is None else splitter(target_tokenize, is_target=True)
+    tokenizer: Tokenizer = OwnTokenizer(read, special, reads, detokenize, splits, eos)
     kind = "characters" if getattr(tokenizer, "kind", "") == "characters" else "own"
     if target_pieces is not None:
-        source = OwnTokenizer(read, [] if pad_id is None else [pad_id], tokenize)
-        tokenizer = PairTokenizer(source, OwnTokenizer(names_out, special, None, detokenize))
+        source = OwnTokenizer(read, [] if pad_id is None else [pad_id], reads)
+        target = OwnTokenizer(names_out, special, None, detokenize, splits, eos)
+        tokenizer = PairTokenizer(source, target)
     name = name_of(module)
     config = OwnConfig(
         module=name,
@@ -128,7 +170,7 @@ def _id(token: int | str | None, names: Sequence[str]) -> int | None:
     return token
 
 
-def _file_of(function: Callable[..., Any]) -> Path:
+def _file_of(function: object) -> Path:
     """Return the file of a function: a path below a file is never one that can be opened."""
     code = getattr(function, "__code__", None)
     return Path(code.co_filename if code else "own_module.py").absolute()

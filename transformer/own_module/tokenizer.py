@@ -6,6 +6,7 @@ import sysconfig
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from logging import getLogger
 from numbers import Integral
 from pathlib import Path
@@ -104,6 +105,25 @@ class Names(tuple[str, ...]):
     """The function of the tokenizer that gave them."""
 
 
+Splits = Callable[[str], Any]
+"""A text -> its token ids, as a list or a tensor, or as tokenizers of the libraries give them."""
+
+
+def splitter(owner: Any, is_target: bool = False) -> Splits:
+    """Return the function that splits texts: a function itself, or a tokenizer's own.
+
+    is_target: one of the transformers library splits what is written in another way than what is
+    read, where its model has a vocabulary or a language for each.
+    """
+    if not callable(owner):
+        split: Splits = owner.encode
+        return split
+    if is_target and hasattr(owner, "get_vocab") and "text_target" in signature(owner).parameters:
+        return lambda text: owner(text_target=text)
+    result: Splits = owner
+    return result
+
+
 class OwnTokenizer:
     """A tokenizer of a module's pieces. Raises TokenizerError for text that it cannot take."""
 
@@ -111,11 +131,16 @@ class OwnTokenizer:
         self,
         pieces: Sequence[str],
         special: Sequence[int] = (),
-        tokenize: Callable[[str], Any] | None = None,
+        tokenize: Splits | None = None,
         detokenize: Callable[[list[int]], str] | None = None,
+        target_tokenize: Splits | None = None,
+        end: int | None = None,
     ) -> None:
-        """tokenize: None where no text is read; detokenize: None: the pieces, put together."""
-        self._tokenize = tokenize
+        """tokenize, target_tokenize: None where no text is read, or none is written.
+
+        detokenize: None: the pieces, put together. end: the token that a target ends with.
+        """
+        self._tokenize, self._target_tokenize, self._end = tokenize, target_tokenize, end
         self._detokenize = detokenize or getattr(pieces, "decode", None)
         plain = [name for id, name in enumerate(pieces) if not _is_special(id, name, special)]
         is_of_characters = all(len(name) == 1 for name in plain if name not in UNKNOWN)
@@ -131,17 +156,28 @@ class OwnTokenizer:
         return len(self._tokens)
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        if self._tokenize is None or side in ("target", "continuation"):
-            raise TokenizerError("Nothing says how this module's target is split: give its tokens.")
-        with in_a_sentence("tokenize", TokenizerError):
-            ids = _whole_numbers(self._tokenize(text))
+        """A target is without special tokens around it, and ends as the model's own do."""
+        is_written = side in ("target", "continuation")
+        split = self._target_tokenize if is_written else self._tokenize
+        if split is None:
+            raise TokenizerError(
+                "Nothing says how a text that this module writes is split: give from_module its "
+                "target_tokenize, or the tokens here."
+            )
+        name = "target_tokenize" if is_written and split is not self._tokenize else "tokenize"
+        with in_a_sentence(name, TokenizerError):
+            ids = _whole_numbers(split(text), name)
         wrong = next((id for id in ids if not 0 <= id < self.vocab_size), None)
         if wrong is not None:
             raise TokenizerError(
-                f"tokenize gave the id {wrong}, and the pieces have names from 0 to "
+                f"{name} gave the id {wrong}, and the pieces have names from 0 to "
                 f"{self.vocab_size - 1}."
             )
-        return ids
+        if not is_written:
+            return ids
+        words = [at for at, id in enumerate(ids) if not self._tokens[id].special]
+        own = ids[words[0] : words[-1] + 1] if words else []
+        return own if side == "continuation" or self._end is None else [*own, self._end]
 
     def decode(self, ids: Sequence[int]) -> str:
         ids_shown = [int(id) for id in ids if not self._tokens[int(id)].special]
@@ -192,8 +228,12 @@ def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
     return id in special or (is_special(name) and name not in SPACE_NAMES)
 
 
-def _whole_numbers(ids: Any) -> list[int]:
-    """A list, or a tensor [T] or [1, T], as a list. Raises TokenizerError."""
+def _whole_numbers(ids: Any, name: str) -> list[int]:
+    """A list, or a tensor [T] or [1, T], as a list. Raises TokenizerError.
+
+    Tokenizers of the libraries give objects that hold it beside masks, as "ids" or "input_ids".
+    """
+    ids = getattr(ids, "ids", getattr(ids, "input_ids", ids))
     kind = type(ids).__name__
     if isinstance(ids, Tensor):
         is_row = ids.dim() == 1 or (ids.dim() == 2 and ids.size(0) == 1)
@@ -203,5 +243,5 @@ def _whole_numbers(ids: Any) -> list[int]:
         return [id.__index__() for id in ids]
     except (TypeError, AttributeError) as error:
         raise TokenizerError(
-            f"tokenize must give the ids of one text, as a list or a tensor [T]; it gave {kind}."
+            f"{name} must give the ids of one text, as a list or a tensor [T]; it gave {kind}."
         ) from error

@@ -11,6 +11,7 @@ from torch import nn
 
 from tests.transformer.own_module.test_examples import built
 from tests.viz.ui.test_app import components, pictures, said, start, widget
+from tests.viz.ui.test_branches import typed
 from transformer import CheckpointError, InputError, from_module
 from transformer.formats import own_module
 from transformer.formats.own_module import offer
@@ -39,6 +40,19 @@ def test_it_decodes_by_each_method(path: Path) -> None:
     for method in ("greedy", "beam", "sample"):
         app = start(page="decode", decoding=method)
         assert not said(app) and "decode_player" in components(app)
+
+
+def test_a_target_is_typed_on_decode(path: Path) -> None:
+    app = start(page="decode", text="12", decoding="beam")
+    typed(app, "Begin with", "nine six")
+    typed(app, "Must have", "four")
+    assert not said(app)
+    pieces = [it.piece for it in app.session_state["session"].answer.recording.target]
+    assert pieces[:2] == ["nine", "six"] and "four" in pieces
+    typed(app, "Begin with", "ninety")
+    assert "target_tokenize failed at line " in said(app)
+    app = start(page="decode", text="12", decode_as="reference", reference="two one")
+    assert not said(app)
 
 
 def test_an_error_of_ones_own_function_leaves_the_last_picture(path: Path) -> None:
