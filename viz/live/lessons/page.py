@@ -18,7 +18,7 @@ from viz.lessons.sheet import grading_words
 from viz.live.models import POLICY, worker_of
 from viz.live.shelf.assets import typeface
 from viz.live.site import page_of
-from viz.notebook.picture import ChartImage, SavedPicture, chart_images, payloads
+from viz.notebook.saved import ChartImage, SavedPicture, chart_images, payloads
 from viz.stories.markdown import as_html
 from viz.theme import DARK, LIGHT
 
