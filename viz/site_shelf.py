@@ -9,7 +9,7 @@ from transformer import Checkpoint
 from transformer.discover import discover
 from viz.figures.scenes import Picture, cards
 from viz.labels import escaped
-from viz.live.models import methods_of
+from viz.live.models import methods_of, models_of
 from viz.live.shelf import LISTS
 from viz.live.shelf.assets import typeface
 from viz.live.shelf.lists import (
@@ -28,6 +28,7 @@ from viz.pages.gallery import pictures
 from viz.pages.lessons.listing import DONE as DONE_WORDS
 from viz.pages.lessons.listing import cards as lesson_cards
 from viz.pages.lessons.listing import in_order
+from viz.pages.lessons.saved import lesson_page
 from viz.pages.stories import contents
 from viz.pages.stories.editor import anchor
 from viz.screen import Screen
@@ -55,8 +56,6 @@ WORDS = {
     ),
 }
 Say = Callable[[str], None]
-LESSONS: Sequence[str] = ()
-"""The lessons that are pages of their own."""
 
 
 def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[str] = ()) -> Shelf:
@@ -71,8 +70,8 @@ def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[st
         name: it for name, it in every.items() if it.kind != "lesson" and "stories" in names
     }
     places = {name: f"stories/{name}.html" for name in recorded}
-    if "lessons" in names:
-        places |= {name: f"lessons/{name}.html" for name in LESSONS}
+    asked = [each.name for each in in_order()] if "lessons" in names else []
+    places |= {name: f"lessons/{name}.html" for name in asked}
     place, drawn = partial(scene_of, places=places), dict[str, list[TwoPictures | None]]()
     if "gallery" in names:
         say("Pictures of the gallery …")
@@ -85,7 +84,8 @@ def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[st
         "stories": lambda: _stories(recorded.values(), place),
         "lessons": lambda: _lessons(place),
     }
-    pages = chain(_files(drawn), _story_pages(recorded, say), _lesson_pages(LESSONS, say))
+    told = _story_pages(recorded, checkpoints, say)
+    pages = chain(_files(drawn), told, _lesson_pages(asked, checkpoints, say))
     return Shelf([lists[name]() for name in names], pages, places)
 
 
@@ -138,13 +138,22 @@ def _files(drawn: Mapping[str, Sequence[TwoPictures | None]]) -> Iterator[tuple[
             yield from picture.files.items()
 
 
-def _story_pages(recorded: Mapping[str, Story], say: Say) -> Iterator[tuple[str, bytes]]:
+def _story_pages(
+    recorded: Mapping[str, Story], checkpoints: Sequence[Checkpoint], say: Say
+) -> Iterator[tuple[str, bytes]]:
+    """Their weights are those of the page, one folder up."""
     back = '<a href="../index.html?page=stories">All stories</a>'
+    models = {each["name"]: each for each in models_of(checkpoints, one_file=False)[0]}
     for number, (name, story) in enumerate(recorded.items(), 1):
         say(f"Story {number} of {len(recorded)}: {story.title} …")
         saved = [saved_scene(scene) for scene in story.scenes]
-        yield f"stories/{name}.html", story_page(story, saved, typeface(), back).encode()
+        page = story_page(story, saved, typeface(), back, models, "../")
+        yield f"stories/{name}.html", page.encode()
 
 
-def _lesson_pages(names: Sequence[str], say: Say) -> Iterator[tuple[str, bytes]]:
-    yield from ()
+def _lesson_pages(
+    names: Sequence[str], checkpoints: Sequence[Checkpoint], say: Say
+) -> Iterator[tuple[str, bytes]]:
+    for number, name in enumerate(names, 1):
+        say(f"Lesson {number} of {len(names)} …")
+        yield f"lessons/{name}.html", lesson_page(name, checkpoints, pages=page_names())
