@@ -169,7 +169,8 @@ class Surveyor:
         """
         texts = self._texts(lines, portion)
         n_heads = int(getattr(self._checkpoint.config, "n_heads", 16))
-        for batch in batches(texts, 1 if self.why_alone else self._batch, n_heads):
+        together = batches(texts, 1 if self.why_alone else self._batch, n_heads)
+        for batch in (some for every in together for some in self._apart(every)):
             attentions: list[BatchAttention] = []
             with (
                 device_trouble(),
@@ -178,6 +179,14 @@ class Surveyor:
             ):
                 attentions = self._observed(batch, lines)
             yield batch, attentions
+
+    def _apart(self, batch: list[Text]) -> list[list[Text]]:
+        """Part texts of which a side is one token in each: its kinds are told of one text alone."""
+        if not self._checkpoint.family.is_watched:
+            return [batch]
+        sides = zip(*(each.forced.inputs for each in batch), strict=True)
+        is_one = any(max(map(len, side)) == 1 for side in sides)
+        return [[each] for each in batch] if is_one else [batch]
 
     def _observed(self, batch: Sequence[Text], lines: Lines) -> list[BatchAttention]:
         if not self.why_alone:

@@ -307,6 +307,8 @@ def test_watched_models_come_in_batches_where_these_are_right(
         assert together.why_alone == ""
         alone.why_alone = "for comparison"
         assert_alike(together.survey(lines).heads, alone.survey(lines).heads)
+    one_token = {1: "cat\tdog", 2: "dog\tcat sat", 3: "sat\tcat"}  # of a side, in every text
+    assert_alike(together.survey(one_token).heads, alone.survey(one_token).heads)
 
 
 @pytest.mark.parametrize("family", ["ConvBERT", "DeepSeek-V3.2"])
