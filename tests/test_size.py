@@ -33,7 +33,7 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_123, 21),
+    "transformer": (3_128, 21),
     "transformer/analysis": (5_299, 20),
     "transformer/causes": (3_559, 12),
     "transformer/commands": (1_764, 10),
@@ -42,22 +42,22 @@ ROOMS = {
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
-    "transformer/files": (1_950, 10),
-    "transformer/formats": (4_170, 20),
+    "transformer/files": (1_959, 10),
+    "transformer/formats": (4_346, 21),
     "transformer/hugging_face": (5_219, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
-    "transformer/models": (433, 6),
+    "transformer/models": (436, 6),
     "transformer/own_module": (576, 4),
     "transformer/positions": (783, 4),
-    "transformer/recording": (3_550, 14),
+    "transformer/recording": (3_561, 14),
     "transformer/training": (4_632, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_389, 31),
     "viz": (2_999, 18),
     "viz/causes": (2_267, 10),
     "viz/commands": (370, 3),
-    "viz/components": (16_995, 183),
+    "viz/components": (17_017, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_031, 15),
@@ -68,16 +68,16 @@ ROOMS = {
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),
     "viz/server": (2_153, 15),
-    "viz/state": (2_723, 14),
+    "viz/state": (2_773, 14),
     "viz/stories": (737, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (4_806, 20),
+    "viz/ui": (4_833, 20),
     "viz/views": (1_502, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 506, 150
+FILES, MEDIAN = 507, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
