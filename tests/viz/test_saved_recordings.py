@@ -101,6 +101,17 @@ def test_every_recording_is_tried(recordings: dict[str, Recording]) -> None:
     assert {*NAMES} == {*recordings}
 
 
+def test_a_file_that_says_it_is_right_is_checked_itself(
+    recordings: dict[str, Recording], tmp_path: Path
+) -> None:
+    whole = recordings["translator"].save(tmp_path / "a.npz")
+    with np.load(whole) as opened:
+        arrays = {name: opened[name] for name in opened.files}
+    arrays["attentions.cross.calls.0.v"] *= 2
+    np.savez(whole, **arrays)
+    assert load_recording(whole).checked.is_right is False
+
+
 def test_half_precision_and_bare_arrays(tmp_path: Path) -> None:
     parts = {name: torch.rand(2, 4, 5, 6) for name in "qkv"}
     before = from_weights({"cross": torch.rand(2, 4, 5, 6).softmax(-1), "encoder_self": parts})
