@@ -18,6 +18,7 @@ import torch
 
 import transformer
 import viz
+from tests.representatives import cases
 from transformer import Recording, from_weights
 from transformer.analysis.metrics.metrics import measure
 from transformer.analysis.reading import Reading, Selection, lenses, read
@@ -68,7 +69,15 @@ def recordings() -> Iterator[tuple[str, Recording]]:
 
 
 RECORDINGS = dict(recordings())
-bare = pytest.mark.parametrize("name", RECORDINGS)
+FEW = {
+    "weights": "weights of cross",
+    "q, k and v of fewer heads": "q, k and v of encoder_self",
+    "numbers for tokens": "weights of decoder_self without tokens",
+    "several kinds": "a translator",
+    "what was written": "a generator",
+    "a row that reads nothing": "nothing",
+}
+bare = pytest.mark.parametrize("name", cases(RECORDINGS, FEW))
 readings = [Reading(lens) for lens in lenses()]
 readings += [Reading(words=True), Reading(rows="read"), Reading(special="hidden")]
 readings += [Reading(special="renormalised", words=True)]

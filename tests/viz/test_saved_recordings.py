@@ -15,14 +15,17 @@ from torch import Tensor
 
 from tests.representatives import cases
 from transformer import InputError, Recording, from_weights, load_recording
-from transformer.analysis.reading import Reading, lenses
+from transformer.analysis.reading import Reading, Selection, lenses
 from transformer.analysis.tables import metrics_csv
 from transformer.discover import discover
 from transformer.recording.packing import HEADER, LEFT_OUT, Unsaved
 from transformer.refusal import Refusal
-from viz import head_grid, head_map
+from viz.components.head_grid.head_grid import HeadGrid
+from viz.components.head_map.head_map import HeadMap
 from viz.export import recording_npz
-from viz.notebook.figures import figure
+from viz.painters.chart_plotly import figure as paint
+from viz.theme import LIGHT
+from viz.views.view import View
 
 NAMES = (
     *("translator", "generator", "projected", "prompt", "mean of 2", "max of 2", "mean of 3"),
@@ -59,21 +62,25 @@ def assert_equal(first: Any, second: Any, at: str = "") -> None:
             assert_equal(one, other, f"{at}[{i}]")
 
 
-def figures(recording: Recording) -> list[str]:
-    """Every view, and the head map through every lens, or the sentence in its place."""
-    views = discover("viz.views", "VIEW")
-    found = [
-        str(figure(recording, name).to_json())
-        for name, view in views.items()
-        if view.applies_to(recording)
-    ]
+def figures(recording: Recording) -> list[str | bytes]:
+    """Every view, and what the grid and the map of a head draw through every lens; or a sentence
+    in its place."""
+    views: dict[str, View] = discover("viz.views", "VIEW")
+    found: list[str | bytes] = []
+    for view in views.values():
+        if view.applies_to(recording):
+            chosen = {each.name: each.options(recording)[0] for each in view.controls}
+            found.append(str(paint(view.content(recording, **chosen), LIGHT).to_json()))
     for kind in recording.attentions:
-        found.append(head_grid(recording, kind).html)
         for lens in lenses():
-            try:
-                found.append(head_map(recording, kind, lens=Reading(lens)).html)
-            except Refusal as refusal:
-                found.append(str(refusal))
+            for picture in (
+                HeadGrid((kind,), Reading(lens)),
+                HeadMap(Selection(kind, 0, 0), Reading(lens)),
+            ):
+                try:
+                    found.append(picture.payload(recording))
+                except Refusal as refusal:
+                    found.append(str(refusal))
     return found
 
 
@@ -92,6 +99,17 @@ def test_what_was_recorded_comes_back(
 
 def test_every_recording_is_tried(recordings: dict[str, Recording]) -> None:
     assert {*NAMES} == {*recordings}
+
+
+def test_a_file_that_says_it_is_right_is_checked_itself(
+    recordings: dict[str, Recording], tmp_path: Path
+) -> None:
+    whole = recordings["translator"].save(tmp_path / "a.npz")
+    with np.load(whole) as opened:
+        arrays = {name: opened[name] for name in opened.files}
+    arrays["attentions.cross.calls.0.v"] *= 2
+    np.savez(whole, **arrays)
+    assert load_recording(whole).checked.is_right is False
 
 
 def test_half_precision_and_bare_arrays(tmp_path: Path) -> None:

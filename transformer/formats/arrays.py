@@ -30,7 +30,7 @@ MOST_SHOWN = 2_000
 
 
 class NoModel(nn.Module):
-    """What stands where a model would: the recording."""
+    """The recording, in the place where a model would stand."""
 
     def __init__(self, recording: Recording) -> None:
         super().__init__()

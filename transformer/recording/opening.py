@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
@@ -77,8 +77,23 @@ def load_recording(path: str | Path) -> Recording:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{place(file)} is not a whole recording: save it again.") from error
-    vars(recording)["checked"] = checked  # made by the pass, of matrices that are not here
+    vars(recording)["checked"] = _checked(recording, checked)
     return recording
+
+
+def _checked(recording: Recording, saved: Checked) -> Checked:
+    """The check of what the file holds, and what the pass has shown, which only `saved` knows.
+
+    A file that says of itself that it is right is believed no more than its numbers are.
+    """
+    own = recording.checked
+    return replace(
+        own,
+        is_right=saved.is_right if own.is_right else own.is_right,
+        contradictions=saved.contradictions,
+        unproven=saved.unproven,
+        names=saved.names,
+    )
 
 
 def _read(value: Any, arrays: Mapping[str, Tensor | str]) -> Any:
