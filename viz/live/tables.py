@@ -32,7 +32,6 @@ from transformer.fingerprint import is_marked
 from transformer.refusal import HIDDEN, JOINED, NAMED
 from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
-from viz import map_words
 from viz.causes.tables import CARD, LEAST, MANY, PARTED, PLAIN
 from viz.components.cell_steps import cell_steps
 from viz.components.cell_steps.cell_steps import CellSteps
@@ -51,6 +50,17 @@ from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.edit_words import edit_text
 from viz.exhibits.table import WIDE
 from viz.labels import kind_name, label, percent
+from viz.map_words import (
+    ALL_MASKED,
+    EMPTY,
+    FAVOURITE,
+    FAVOURITES,
+    KEYS,
+    NAME,
+    QUERIES,
+    SENTENCE,
+)
+from viz.map_words import HIDDEN as HIDDEN_WORDS
 from viz.painters.bars_html import elements
 from viz.painters.table_html import ramp_style, style_of
 from viz.sentence import amount
@@ -120,13 +130,13 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
         "card": CARD,
         "plain": {**PLAIN, "most": MANY},
         "sentences": {
-            "name": map_words.NAME,
-            "map": map_words.SENTENCE,
-            "masked": map_words.EMPTY.replace("{why}", map_words.ALL_MASKED),
-            "favourite": map_words.FAVOURITE,
-            "hidden": map_words.HIDDEN,
-            "query": map_words.QUERIES,
-            "key": map_words.KEYS,
+            "name": NAME,
+            "map": SENTENCE,
+            "masked": EMPTY.replace("{why}", ALL_MASKED),
+            "favourite": FAVOURITE,
+            "hidden": HIDDEN_WORDS,
+            "query": QUERIES,
+            "key": KEYS,
             "nothing_left": NOTHING_LEFT,
         },
         "numbers": {
@@ -162,7 +172,7 @@ def _kind(recording: Recording, kind: str) -> dict[str, Any]:
         "name": kind_name(kind),
         "is_produced": map.is_produced,
         "starts": {"rows": rows, "columns": columns},
-        "favourites": [name for name in map_words.FAVOURITES if name in metrics],
+        "favourites": [name for name in FAVOURITES if name in metrics],
         "headers": plain,
         "changes": {
             name: _changes(plain, _headers(recording, kind, reading))

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -85,12 +84,12 @@ class LivePage:
             _LOG.error("The page without a server could not be made: %s", error)
 
     def _made(self, names: Sequence[str]) -> Path:
-        kept = _kept()
-        folder = kept / _key(names)
+        pages = _pages()
+        folder = pages / _key(names)
         if (folder / INDEX).is_file():
             os.utime(folder)  # it is in use
             return folder
-        making = Path(mkdtemp(prefix="making-", dir=kept))
+        making = Path(mkdtemp(prefix="making-", dir=pages))
         try:
             self._run(making, names)
             for path in [each for each in making.rglob("*") if each.suffix in COMPRESSED]:
@@ -99,7 +98,7 @@ class LivePage:
                 making.rename(folder)
         finally:
             shutil.rmtree(making, ignore_errors=True)
-        _forget_others(kept, folder)
+        _forget_others(pages, folder)
         if not (folder / INDEX).is_file():
             raise OSError(f"{folder} cannot be written")
         return folder
@@ -119,9 +118,9 @@ class LivePage:
         )
         with suppress(OSError, AttributeError):  # not Unix, or it has ended
             os.setpriority(os.PRIO_PROCESS, self._process.pid, 19)
-        _, said = self._process.communicate()
+        _, errors = self._process.communicate()
         if self._process.returncode:
-            raise OSError(said.decode("utf-8", "replace").strip()[-500:] or "it was stopped")
+            raise OSError(errors.decode("utf-8", "replace").strip()[-500:] or "it was stopped")
 
 
 def names_for_page() -> tuple[str, ...]:
@@ -162,7 +161,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _kept() -> Path:
+def _pages() -> Path:
     """The folder of pages: among one's caches, else one that ends with this process."""
     own = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     try:
@@ -177,11 +176,11 @@ def _kept() -> Path:
     return folder
 
 
-def _forget_others(kept: Path, folder: Path) -> None:
+def _forget_others(pages: Path, folder: Path) -> None:
     """Remove pages that no server has begun with for a week."""
-    for each in kept.iterdir():
+    for each in pages.iterdir():
         with suppress(OSError):
-            if each != folder and time.time() - each.stat().st_mtime > WEEK:
+            if folder.stat().st_mtime - each.stat().st_mtime > WEEK:  # it was begun with just now
                 shutil.rmtree(each, ignore_errors=True)
 
 
