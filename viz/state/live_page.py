@@ -85,7 +85,7 @@ class LivePage:
 
     def _made(self, names: Sequence[str]) -> Path:
         pages = _pages()
-        folder = pages / _key(names)
+        folder = pages / key_of_page(names)
         if (folder / INDEX).is_file():
             os.utime(folder)  # it is in use
             return folder
@@ -145,7 +145,7 @@ def names_for_page() -> tuple[str, ...]:
     return tuple(sorted(read, key=lambda name: SHIPPED.index(name) if name in SHIPPED else 99))
 
 
-def _key(names: Sequence[str]) -> str:
+def key_of_page(names: Sequence[str]) -> str:
     """Another text for another page: of the state of all files that it is made of."""
     total = sha256(repr((sys.version, tuple(names))).encode())
     folders = [_TREE / "viz", _TREE / "transformer", *map(shipped_path, names)]
