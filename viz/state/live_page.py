@@ -19,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import transformer
-from transformer.checkpoint import FOLDER, checkpoints_folder, shipped_path
+from transformer.checkpoint import CARD, FOLDER, checkpoints_folder, shipped_path
 from viz.run.request import about
 from viz.run.settings import base_path, is_public, live
 from viz.state.checkpoints import shipped_names
@@ -70,6 +70,7 @@ class LivePage:
 
     def end(self) -> None:
         """Make it no longer: the server ends."""
+        self.has_failed = True
         if self._process is not None:
             self._process.terminate()
 
@@ -80,8 +81,9 @@ class LivePage:
                 raise OSError("there is no checkpoint that the page's engine reads")
             self.folder, self.models = self._made(names), names
         except Exception as error:  # the app goes on without it
+            if not self.has_failed:
+                _LOG.error("The page without a server could not be made: %s", error)
             self.has_failed = True
-            _LOG.error("The page without a server could not be made: %s", error)
 
     def _made(self, names: Sequence[str]) -> Path:
         pages = _pages()
@@ -138,6 +140,8 @@ def names_for_page() -> tuple[str, ...]:
         name
         for name, it in described
         if it is not None
+        and it.about.examples
+        and (shipped_path(name) / CARD).is_file()
         and not not_read(
             cast(Any, SimpleNamespace(path=shipped_path(name), about=it.about, config=it.config))
         )
