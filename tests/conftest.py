@@ -32,6 +32,7 @@ from transformer.watch import module as any_module
 torch.set_num_threads(1)
 gc.disable()  # until all tests are collected: none is garbage, and each look is at all of them
 os.environ["HEADSCOPE_STORIES"] = "no"  # nothing of a test's is to be found among one's own
+os.environ["HEADSCOPE_LIVE"] = "no"  # a page beside each server takes half a minute to make
 sys.modules["headscope"] = import_module("viz.headscope")  # as in scripts that the app is given
 
 RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)

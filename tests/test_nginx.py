@@ -10,16 +10,24 @@ import pytest
 
 from tests.load.viewers import NGINX, Deployed, Viewer, behind_nginx, get
 from tests.load.visitor import Shown, Visitor
+from viz.state.live_page import key_of_page, names_for_page
 
 QUERY = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "layer": "1", "head": "2"}
+PAGE = "<p>The page that runs in a browser</p>"
 pytestmark = pytest.mark.skipif(NGINX is None, reason="nginx is not installed")
 
 
 @pytest.fixture
 def deployed(tmp_path: Path) -> Iterator[Deployed]:
-    said = {"PUBLIC": "yes", "HOSTS": "127.0.0.1"}
+    said = {"PUBLIC": "yes", "HOSTS": "127.0.0.1", "LIVE": "yes"}
     settings = {f"HEADSCOPE_{name}": value for name, value in said.items()}
-    with behind_nginx(tmp_path, 2, **settings, FORWARDED_ALLOW_IPS="*") as found:
+    cache = tmp_path / "cache"
+    page = cache / "headscope" / "live" / key_of_page(names_for_page())
+    (page / "weights").mkdir(parents=True)  # it is made already
+    (page / "index.html").write_text(PAGE)
+    (page / "weights" / "a.bin").write_bytes(b"weights")
+    settings |= {"XDG_CACHE_HOME": str(cache), "FORWARDED_ALLOW_IPS": "*"}
+    with behind_nginx(tmp_path, 2, **settings) as found:
         yield found
 
 
@@ -41,6 +49,11 @@ def test_visitors_stay_at_their_viewer_and_links_open_on_any(deployed: Deployed)
     own = kept.partition(";")[0].partition("=")[2]
     assert get(f"{address}/", Cookie=f"viewer={own}")[2].startswith(f"viewer={own};")
     assert get(f"{address}/_stcore/metrics")[0] == 404
+    deadline = time.monotonic() + 60
+    while get(f"{address}/live/?text=a")[:2] != (200, PAGE):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert get(f"{address}/live/weights/a.bin")[:2] == (200, "weights")
 
     homes = {f"{n:032x}": asyncio.run(home(deployed, f"{n:032x}")) for n in range(8)}
     assert set(homes.values()) == {0, 1}  # eight cookies on one viewer are one case in 128

@@ -1,4 +1,4 @@
-"""How long whoever asks for an answer now will wait: an estimate, by the pace of those before."""
+"""An estimate of how long whoever asks for an answer now will wait, by the pace of those before."""
 
 import time
 from collections.abc import Callable, Iterator

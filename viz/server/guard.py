@@ -103,8 +103,10 @@ class Guard:
         is_page = b"text/html" in _header(scope, b"accept")
         if is_page and not path.startswith(f"{live_address()}/") and self._is_full():
             COUNTS.add("headscope_refused_total", reason="sessions")
-            said = _all_taken(path, scope["query_string"].decode("latin-1"))
-            return HTMLResponse(SENTENCE_PAGE.format(said=said), 503, {"retry-after": str(WAIT)})
+            sentence = SENTENCE_PAGE.format(
+                said=_all_taken(path, scope["query_string"].decode("latin-1"))
+            )
+            return HTMLResponse(sentence, 503, {"retry-after": str(WAIT)})
         return None
 
     def _is_full(self) -> bool:

@@ -119,8 +119,9 @@ class LiveFirst:
 
 
 def _opens_app(scope: Scope) -> bool:
-    """Tell whether a browser opens the app's first page."""
+    """Tell whether a browser opens the app's first page, and not as a window of a talk."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
-    is_root = scope["path"].strip("/") == base_path()
-    return is_root and "text/html" in Request(scope).headers.get("accept", "")
+    request, is_root = Request(scope), scope["path"].strip("/") == base_path()
+    is_page = is_root and "text/html" in request.headers.get("accept", "")
+    return is_page and "role" not in request.query_params

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -20,7 +19,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import transformer
-from transformer.checkpoint import FOLDER, checkpoints_folder, shipped_path
+from transformer.checkpoint import CARD, FOLDER, checkpoints_folder, shipped_path
 from viz.run.request import about
 from viz.run.settings import base_path, is_public, live
 from viz.state.checkpoints import shipped_names
@@ -71,6 +70,7 @@ class LivePage:
 
     def end(self) -> None:
         """Make it no longer: the server ends."""
+        self.has_failed = True
         if self._process is not None:
             self._process.terminate()
 
@@ -81,16 +81,17 @@ class LivePage:
                 raise OSError("there is no checkpoint that the page's engine reads")
             self.folder, self.models = self._made(names), names
         except Exception as error:  # the app goes on without it
+            if not self.has_failed:
+                _LOG.error("The page without a server could not be made: %s", error)
             self.has_failed = True
-            _LOG.error("The page without a server could not be made: %s", error)
 
     def _made(self, names: Sequence[str]) -> Path:
-        kept = _kept()
-        folder = kept / _key(names)
+        pages = _pages()
+        folder = pages / key_of_page(names)
         if (folder / INDEX).is_file():
             os.utime(folder)  # it is in use
             return folder
-        making = Path(mkdtemp(prefix="making-", dir=kept))
+        making = Path(mkdtemp(prefix="making-", dir=pages))
         try:
             self._run(making, names)
             for path in [each for each in making.rglob("*") if each.suffix in COMPRESSED]:
@@ -99,7 +100,7 @@ class LivePage:
                 making.rename(folder)
         finally:
             shutil.rmtree(making, ignore_errors=True)
-        _forget_others(kept, folder)
+        _forget_others(pages, folder)
         if not (folder / INDEX).is_file():
             raise OSError(f"{folder} cannot be written")
         return folder
@@ -119,9 +120,9 @@ class LivePage:
         )
         with suppress(OSError, AttributeError):  # not Unix, or it has ended
             os.setpriority(os.PRIO_PROCESS, self._process.pid, 19)
-        _, said = self._process.communicate()
+        _, errors = self._process.communicate()
         if self._process.returncode:
-            raise OSError(said.decode("utf-8", "replace").strip()[-500:] or "it was stopped")
+            raise OSError(errors.decode("utf-8", "replace").strip()[-500:] or "it was stopped")
 
 
 def names_for_page() -> tuple[str, ...]:
@@ -139,6 +140,8 @@ def names_for_page() -> tuple[str, ...]:
         name
         for name, it in described
         if it is not None
+        and it.about.examples
+        and (shipped_path(name) / CARD).is_file()
         and not not_read(
             cast(Any, SimpleNamespace(path=shipped_path(name), about=it.about, config=it.config))
         )
@@ -146,7 +149,7 @@ def names_for_page() -> tuple[str, ...]:
     return tuple(sorted(read, key=lambda name: SHIPPED.index(name) if name in SHIPPED else 99))
 
 
-def _key(names: Sequence[str]) -> str:
+def key_of_page(names: Sequence[str]) -> str:
     """Another text for another page: of the state of all files that it is made of."""
     total = sha256(repr((sys.version, tuple(names))).encode())
     folders = [_TREE / "viz", _TREE / "transformer", *map(shipped_path, names)]
@@ -162,7 +165,7 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _kept() -> Path:
+def _pages() -> Path:
     """The folder of pages: among one's caches, else one that ends with this process."""
     own = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
     try:
@@ -177,11 +180,11 @@ def _kept() -> Path:
     return folder
 
 
-def _forget_others(kept: Path, folder: Path) -> None:
+def _forget_others(pages: Path, folder: Path) -> None:
     """Remove pages that no server has begun with for a week."""
-    for each in kept.iterdir():
+    for each in pages.iterdir():
         with suppress(OSError):
-            if each != folder and time.time() - each.stat().st_mtime > WEEK:
+            if folder.stat().st_mtime - each.stat().st_mtime > WEEK:  # it was begun with just now
                 shutil.rmtree(each, ignore_errors=True)
 
 

@@ -1,4 +1,4 @@
-"""What leads from the app to the page that runs in the visitor's own browser, with what is chosen:
+"""The way from the app to the page that runs in the visitor's own browser, with all that is chosen:
 whoever would wait is offered it.
 """
 
@@ -42,13 +42,13 @@ def address_there(screen: Screen, request: Request) -> str:
     if request.checkpoint not in LIVE_PAGE.models or request.method not in (*METHODS, "none"):
         return ""
     there = replace(bare(screen), text=request.text, checkpoint=request.checkpoint)
-    said = query(there)
-    names = {each.partition("=")[0] for each in said.split("&")}
+    spelled = query(there)
+    names = {each.partition("=")[0] for each in spelled.split("&")}
     kinds = {each.partition(":")[0] for each in request.edits}
     if names - set(DONE) or kinds - set(EDITS):
         return ""
     named = "" if screen.page == PAGES[0] else f"page={screen.page}&"
-    return f"./{AT}/?{named}{said}"
+    return f"./{AT}/?{named}{spelled}"
 
 
 def link_there(address: str, words: str, **attributes: str) -> str:

@@ -25,6 +25,7 @@ HTML = {"accept": "text/html"}
 @pytest.fixture(autouse=True)
 def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    monkeypatch.setenv("HEADSCOPE_LIVE", "yes")
     monkeypatch.setattr(LIVE_PAGE, "begin", lambda: None)
     monkeypatch.setattr(LIVE_PAGE, "folder", None)
 
@@ -113,6 +114,7 @@ def test_first_leads_to_the_page_until_somebody_asks_for_the_app(
     led = asks.get("/?text=a&layer=1", headers=HTML)
     assert (led.status_code, led.headers["location"]) == (307, "./live/?text=a&layer=1")
     assert asks.get("/decode?text=a", headers=HTML).status_code == 200  # a page of the app's own
+    assert asks.get("/?story=a&role=audience&room=b", headers=HTML).status_code == 200  # a talk's
     asked = asks.get("/?app=yes&text=a", headers=HTML)
     assert 'id="root"' in asked.text
     assert 'id="root"' in asks.get("/?text=a", headers=HTML).text  # the browser is remembered
