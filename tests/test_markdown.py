@@ -79,7 +79,7 @@ KNOWN = {
     "_links('All lessons', _way_back(), *_ways_to_pages(lesson))": "escaped",
     "_links('Further lessons', *_ways_on(lesson))": "as above",
     "_links(scene.heading, (words, link(opened)))": "as above",
-    "_links(scene.heading, ('See it on Explore', link(opened)))": "as above",
+    "_links(scene.heading, (ON_EXPLORE, link(opened)))": "as above",
     "f'<h1 data-scene=\"{number:d}\">{escaped(scene.heading)}</h1>'": "escaped",
     "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {text}</a></p>'": "escaped",
     "_STYLES[screen.role]": "a style sheet",

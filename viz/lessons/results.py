@@ -76,10 +76,11 @@ def _row(file: Path) -> Row | None:
 
 
 def _marks(value: Any) -> list[bool] | None:
-    """Whether each answer was right; None where the questions were skipped."""
+    """Tell whether each answer was right; None where the questions were skipped."""
     marks = value.get("right") if isinstance(value, dict) else None
-    is_list = isinstance(marks, list) and len(marks) <= MOST_TASKS
-    return [each is True for each in marks] if is_list else None
+    if not isinstance(marks, list) or len(marks) > MOST_TASKS:
+        return None
+    return [each is True for each in marks]
 
 
 def _plain(value: Any) -> int | float | str:

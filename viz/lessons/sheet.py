@@ -52,22 +52,22 @@ def seal(value: Any) -> str:
 def _sealed(task: Task, subject: Subject, n: int) -> dict[str, Any]:
     """n: the number of options."""
     truth = task.truth(subject)
-    given: dict[str, Any] = {"truth": truth, "explanation": task.explain(subject)}
+    content: dict[str, Any] = {"truth": truth, "explanation": task.explain(subject)}
     if isinstance(truth, tuple):
-        return given | {"hints": [SPREAD_HINT], "gets": [*map(percent_of, truth)], "reasons": []}
+        return content | {"hints": [SPREAD_HINT], "gets": [*map(percent_of, truth)], "reasons": []}
     if task.form == "number":
-        given |= {"tolerance": task.tolerance(truth), "hints": [task.hint(subject, 0.0)]}
+        content |= {"tolerance": task.tolerance(truth), "hints": [task.hint(subject, 0.0)]}
     else:
         right = [i for i in range(n) if task.is_right(subject, i)]
         hints = ["" if i in right else task.hint(subject, i) for i in range(n)]
-        given |= {"right": right, "hints": hints}
+        content |= {"right": right, "hints": hints}
     reasons: list[dict[str, Any]] = []
     for each in task.reasons:
         answer = each.answer(subject)
         if answer is not None and not isinstance(answer, tuple):
             near = {"tolerance": task.tolerance(answer)} if task.form == "number" else {}
             reasons.append({"answer": answer, "says": each.says(subject), **near})
-    return given | {"reasons": reasons}
+    return content | {"reasons": reasons}
 
 
 def grading_words() -> dict[str, Any]:

@@ -167,7 +167,7 @@ ABOUT_ROW = {
     "output": f"{_ROW}‘{{row}}’ looks at the tokens of the output up to itself.",
     "text": f"{_ROW}‘{{row}}’ looks at the tokens of the text up to itself.",
 }
-"""What looks at what in a row."""
+"""Sentences about a row: its head, and what looks at what there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ DISTANCES = {
     "twice": ", more than twice",
     "tenth": ", by less than a tenth",
 }
-"""How a wrong number is off, in words."""
+"""Sentences about a wrong number, and the ends of some of them."""
 LEAST_SHARE, MOST_SHARE = "under 0.1 %", "over 99.9 %"
 NO_NUMBER = "“{text}” is not a number: write it as 0.5, 1/2 or -3."
 

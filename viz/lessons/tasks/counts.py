@@ -75,7 +75,7 @@ CLOSED = {
     "open": "That is the number of open ones.",
     "half": "That is half of the map, but its diagonal is open, too.",
 }
-"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+"""Words of the task: pages without a server say it, too (viz/lessons/own.py)."""
 
 
 def ask_closed_cells(subject: Subject) -> str:

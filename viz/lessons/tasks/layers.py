@@ -183,7 +183,7 @@ OPERATIONS = {
     "explain": "d / n = {d} / {n} = {ratio}. With more than {d} tokens self-attention takes more.",
     "other": "That is the other way round, self-attention divided by the recurrent layer.",
 }
-"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+"""Words of the task: pages without a server say it, too (viz/lessons/own.py)."""
 FORMULAS = (("self-attention", "n² · d"), ("recurrent layer", "n · d²"))
 COSTS = {layer.name: layer.operations for layer in LAYERS}
 

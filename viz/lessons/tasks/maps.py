@@ -52,7 +52,7 @@ STRONGEST = {
     ),
     "previous": "On average {head} gives the token just before {mean}, and not in each row.",
 }
-"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+"""Words of the task: pages without a server say it, too (viz/lessons/own.py)."""
 
 
 def ask_strongest(subject: Subject) -> str:

@@ -19,7 +19,7 @@ UNSCALED = {
     "same": "All scores grow by the same factor, but softmax takes their differences.",
     "more": "Its lead would grow, but it leaves the others next to nothing already.",
 }
-"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+"""Words of the task: pages without a server say it, too (viz/lessons/own.py)."""
 
 
 def ask_unscaled(subject: Subject) -> str:

@@ -28,7 +28,7 @@ LEAST_SURE = {
     "several": "{n} others",
     "explain": "‘{word}’ had {got}; the mean of all tokens is {mean}.",
 }
-"""What the task says, as those below: pages without a server say it, too (viz/lessons/own.py)."""
+"""Words of the task, as those below: pages without a server say it, too (viz/lessons/own.py)."""
 
 
 def ask_least_sure(subject: Subject) -> str:

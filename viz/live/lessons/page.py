@@ -118,12 +118,12 @@ def _content(lesson: SavedLesson) -> dict[str, Any]:
         }
         for it in lesson.parts
     ]
-    known = json.dumps([[it["tasks"], it["own"]] for it in parts] + [lesson.questions])
+    all_that_is_asked = json.dumps([[it["tasks"], it["own"]] for it in parts] + [lesson.questions])
     return {
         "format": FORMAT,
         "name": lesson.name,
         "title": lesson.title,
-        "digest": blake2b(known.encode(), digest_size=8).hexdigest(),
+        "digest": blake2b(all_that_is_asked.encode(), digest_size=8).hexdigest(),
         "done": lesson.done,
         "parts": parts,
         "questions": lesson.questions,
@@ -168,9 +168,9 @@ def _section(lesson: SavedLesson, part: SavedPart) -> str:
     if part.link:
         words, address = part.link
         link = f'<p><a href="{html.escape(address)}">{escaped(words)}</a></p>'
-    said = (("sentence", part.sentence), ("remark", part.remark))
+    texts = (("sentence", part.sentence), ("remark", part.remark))
     lines = "".join(
-        f'<p class="{name}" dir="auto">{escaped(text)}</p>' for name, text in said if text
+        f'<p class="{name}" dir="auto">{escaped(text)}</p>' for name, text in texts if text
     )
     return (
         f"<section data-scene><h2>{escaped(part.heading)}</h2>"

@@ -169,7 +169,7 @@ class _Saving:
         result, remark = stand_in
         opened = shown.opened_by(scene, result, place)
         subjects = enumerate(_asked(scene, result, place))
-        asked = [self._task(number, i, result.request, it) for i, it in subjects]
+        sheets = [self._task(number, i, result.request, it) for i, it in subjects]
         drawn: dict[str, Any] = {}
         if exercise.shows:
             own, exhibits = shown.exhibits_in(
@@ -188,7 +188,7 @@ class _Saving:
             plain,
             sentence=self._said(result),
             remark=self._remarked(remark),
-            tasks=tuple(asked),
+            tasks=tuple(sheets),
             link=self._link(words, opened) if has_link else None,
             **drawn,
         )
@@ -203,22 +203,22 @@ class _Saving:
         for task, subject in subjects:
             if why := task.absent(subject):
                 return replace(plain, sentence=self._said(result), remark=why)
-        asked = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
+        sheets = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
         evidence = evidence_of(subject)
         verdicts = [visible(evidence.verdicts[at].text) for at, _ in mistakes_in(subject)[:1]]
         end = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
         return replace(
             plain,
             sentence=self._said(result),
-            tasks=tuple(asked),
+            tasks=tuple(sheets),
             in_turn=True,
             end=seal(end),
             link=self._link(shown.ON_EXPLORE, screen),
         )
 
-    def _task(self, number: int, i: int, request: Request, asked: Asked) -> dict[str, Any]:
+    def _task(self, number: int, i: int, request: Request, pair: Asked) -> dict[str, Any]:
         """A sheet with its code, which is the app's, its row, and what is said of that."""
-        task, subject = asked
+        task, subject = pair
         place, speaks = subject.place, shown.speaks_of_row(task, subject)
         return {
             **sheet(task, subject),
@@ -249,9 +249,8 @@ class _Saving:
 
     def _said(self, result: Answer) -> str:
         """What is read and written, where it is another text than before."""
-        said = _sentence(result)
-        before, self.sentence = self.sentence, said
-        return "" if said == before else said
+        before, self.sentence = self.sentence, _sentence(result)
+        return "" if self.sentence == before else self.sentence
 
     def _remarked(self, remark: str) -> str:
         before, self.remark = self.remark, remark
@@ -267,30 +266,29 @@ class _Saving:
 def _asked(scene: Scene, result: Answer, place: Place) -> list[Asked]:
     """The tasks of a scene with what they are about, once all of that is computed."""
     evidence = finish(Causes(result.request)) if scene.exercise.is_of_evidence else None
-    found = []
+    pairs = []
     for task, arguments in map(read_task, scene.exercise.tasks):
         run = evidence
         if task.run is not None:
             run = finish(asking.TaskRun(task.name, arguments, result.request, place))
         of = result.checkpoint, result.recording, place, arguments, result.request.text
-        found.append((task, Subject(*of, result=run, riddle=scene.exercise.riddle)))
-    return found
+        pairs.append((task, Subject(*of, result=run, riddle=scene.exercise.riddle)))
+    return pairs
 
 
 def _question(scene: Scene) -> dict[str, Any]:
-    """What is asked before and after the lesson. Raises Refusal."""
+    """Return the sheet of a question before and after the lesson. Raises Refusal."""
     result = finish(request_of_scene(scene.screen))
     of, exercise = (result.checkpoint, result.recording), scene.exercise
     place = asking.NOWHERE
     if not exercise.is_of_evidence:
         place = find_place(result.recording, exercise.head, exercise.row) or place
-    (asked,) = _asked(scene, result, place)
-    why = lacking(shown.all_needs(exercise), *of) or asked[0].absent(asked[1])
+    ((task, subject),) = _asked(scene, result, place)
+    why = lacking(shown.all_needs(exercise), *of) or task.absent(subject)
     if why:
         raise Refusal(f"{exercise.tasks[0]} cannot be asked of “{result.request.text}”: {why}.")
-    speaks = shown.speaks_of_row(*asked)
-    about = asked[1].about_row if speaks else ""
-    return {**sheet(*asked), "sentence": _sentence(result), "about": about}
+    about = subject.about_row if shown.speaks_of_row(task, subject) else ""
+    return {**sheet(task, subject), "sentence": _sentence(result), "about": about}
 
 
 def _sentence(result: Answer) -> str:
