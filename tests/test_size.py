@@ -61,23 +61,23 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (6_490, 49),
-    "viz/notebook": (1_369, 12),
+    "viz/live": (6_663, 52),
+    "viz/notebook": (1_409, 12),
     "viz/pages": (9_008, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),
-    "viz/server": (2_176, 15),
+    "viz/server": (2_167, 15),
     "viz/state": (2_723, 14),
     "viz/stories": (748, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (4_831, 20),
+    "viz/ui": (4_903, 20),
     "viz/views": (1_502, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 507, 150
+FILES, MEDIAN = 508, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -24,6 +24,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.export import inline
+from viz.live.alive.embedding import embedded
 from viz.live.models import POLICY, SiteError, example, models_of, opens_at, worker_script
 from viz.screen import all_choices
 from viz.theme import DARK, LIGHT
@@ -61,7 +62,8 @@ def build(
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
-    for name, content in (files | {"index.html": page}).items():
+    others = embedded(models, words, fields(), of_text())
+    for name, content in (files | {"index.html": page} | others).items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(out / name, content)
     for each in checkpoints:
