@@ -1,5 +1,6 @@
 """Saved pictures whose reader types: an engine in the browser answers, with the network off."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from tests.browser.server import ROOT, becomes
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, read
 from transformer.discover import discover
-from viz import Picture, cell_steps, head_map
+from viz import Picture, cell_steps, explore, head_map
 from viz.server.recording_scenes import story_file
 from viz.state.page import PAGES
 from viz.stories.reading import read_story
@@ -110,6 +111,25 @@ def test_in_a_notebook_a_frame_needs_no_kernel(page: Page) -> None:
         ),
         True,
     )
+
+
+def test_a_click_on_a_head_shows_it_large_without_a_server(page: Page, tmp_path: Path) -> None:
+    live = explore(NAME, live=True)
+    assert isinstance(live, Picture)
+    page.goto(live.save(tmp_path / "explore.html").as_uri())
+    first = load_checkpoint(NAME).about.examples[0]
+    expect(page.get_by_label("Sentence")).to_have_value(first)
+    for text in (first, OTHER):
+        recording, _ = recording_of(text)
+        kind = "encoder_self" if text == first else "cross"
+        page.get_by_label("Sentence").fill(text)
+        name = {"encoder_self": "Encoder", "cross": "Cross"}[kind]
+        page.get_by_role("gridcell", name=re.compile(f"^{name} L1 H3")).click()
+        values = read(recording, kind, READING).values(LAYER, 3)[1]
+        page.locator('.head-view [data-token="q1"]').hover()
+        label = page.locator(f'.head-view [data-token="k{int(values.argmax())}"] .label')
+        expect(label).to_have_text(f"{float(values.max()):.4f}", timeout=SLOW)
+        page.mouse.move(1, 1)
 
 
 TALK = """---

@@ -27,6 +27,7 @@ from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.export import inline
 from viz.live.heads import surveys_of
+from viz.live.alive.embedding import embedded
 from viz.live.models import POLICY, SiteError, example, models_of, opens_at, worker_script
 from viz.live.shelf.assets import divided, typeface
 from viz.live.shelf.lists import Listing, Shelf
@@ -78,7 +79,8 @@ def build(
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
-    pages = chain([("index.html", page)], shelf.pages)
+    others = embedded(models, words, fields(), of_text())
+    pages = chain([("index.html", page)], others.items(), shelf.pages)
     for name, content in chain(files.items(), divided(pages)):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(out / name, content)

@@ -3,7 +3,7 @@
 import html
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
@@ -36,7 +36,7 @@ from transformer.refusal import quoted
 from transformer.token import Token
 from viz.components.kit.browser import Component, bundle, palette
 from viz.export import inline, page_html
-from viz.live.alive.request import AliveError, request_of_origin
+from viz.live.alive.request import AliveError, EngineRequest, request_of_origin
 from viz.live.alive.weights import Weights, weights_within
 from viz.notebook.saved import (
     Data,
@@ -175,7 +175,7 @@ class Picture:
         try:
             if self.made_of is None:
                 raise AliveError("it is of no one text")
-            return replace(self, html=typed_page(self.title, self.made_of))
+            return replace(self, html=self.made_of.page(self.title))
         except AliveError as error:
             raise AliveError(f"{error.why}: leave live out") from error
 
@@ -285,30 +285,42 @@ class MadeOf:
     theme: ThemeName = "auto"
     is_titled: bool = True
 
+    def page(self, title: str) -> str:
+        """The page. Raises AliveError."""
+        for each in self.pictures:
+            _ = each.payload_request  # before any model is opened
+        request = request_of_origin(self.origin, self.target)
+        ids = [[token.id for token in each] for each in (self.source, self.target)]
+        written = self.output or written_text(request.checkpoint, *ids)
+        heading = f"<h1>{html.escape(title)}</h1>" if self.is_titled else ""
+        return typed_page(title, self.pictures, request, written, themes_of(self.theme), heading)
 
-def typed_page(title: str, made_of: MadeOf) -> str:
-    """The page. Raises AliveError."""
-    for each in made_of.pictures:
-        _ = each.payload_request  # before any model is opened
-    request = request_of_origin(made_of.origin, made_of.target)
-    ids = [[token.id for token in each] for each in (made_of.source, made_of.target)]
-    written = made_of.output or written_text(request.checkpoint, *ids)
-    weights, themes = weights_within(request.checkpoint), themes_of(made_of.theme)
+
+def typed_page(
+    title: str,
+    pictures: Sequence[SavedPicture],
+    request: EngineRequest,
+    written: str,
+    themes: tuple[Theme, ...],
+    heading: str = "",
+) -> str:
+    """A page whose reader types, over pictures of one text. Raises AliveError.
+
+    written: the output, or the class. heading: HTML.
+    """
+    weights = weights_within(request.checkpoint)
     content = {
         "themes": {each.name: palette(each) for each in themes},
         "components": {
             each.component.name: {"html": each.component.html, "css": each.component.css}
-            for each in made_of.pictures
+            for each in pictures
         },
-        "pictures": [saved_content(each, themes) for each in made_of.pictures],
-        "scene": scene_typed(request, written, made_of.pictures, themes),
+        "pictures": [saved_content(each, themes) for each in pictures],
+        "scene": scene_typed(request, written, pictures, themes),
     }
-    hosts = "".join(
-        f'<div data-picture="{each.component.name}"></div>' for each in made_of.pictures
-    )
-    heading = f"<h1>{html.escape(title)}</h1>\n" if made_of.is_titled else ""
-    heading += '<div class="sentence"></div><p class="model" role="status"></p>'
-    draws = draws_of([each.component for each in made_of.pictures])
+    hosts = "".join(f'<div data-picture="{each.component.name}"></div>' for each in pictures)
+    heading += '\n<div class="sentence"></div><p class="model" role="status"></p>'
+    draws = draws_of([each.component for each in pictures])
     entry = bundle(Path(__file__).with_name("typed_page.js")).script
     start = 'JSON.parse(document.querySelector("#content").textContent)'
     style = Path(__file__).with_name("typed.css").read_text("utf-8")

@@ -11,8 +11,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from transformer import Checkpoint
 from transformer.analysis.metrics.metrics import metrics_of
-from transformer.analysis.reading import Reading, Selection
+from transformer.analysis.reading import Reading, Selection, merges_unasked
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.cell_steps.cell_steps import CellSteps
@@ -23,6 +24,8 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
+from viz.live.alive.request import AliveError
+from viz.live.models import example, not_read, opens_at
 from viz.notebook.picture import MadeOf, Picture, ThemeName, picture, pictured
 from viz.notebook.saved import SavedPicture
 
@@ -200,8 +203,33 @@ def search_tree(
     title, payload = "The search as a tree", pack_tree(decoding.search, words)
     saved = SavedPicture(tree.component, tree.data, payload, title, picture=tree)
     made_of = MadeOf((saved,), decoding.origin, decoding.source, decoding.target, theme=theme)
-    choices = {"theme": theme, "height": height, "live": live}
+    choices: dict[str, Any] = {"theme": theme, "height": height, "live": live}
     return picture(tree.component, title, tree.data, payload, made_of=made_of, **choices)
+
+
+def explored(checkpoint: Checkpoint) -> Picture:
+    """All heads of a checkpoint and one of them large, over a field. Raises AliveError."""
+    if why := not_read(checkpoint):
+        raise AliveError(why)
+    _, recording, decoding = example(checkpoint, checkpoint.about.examples[0])
+    kind, layer, head = opens_at(checkpoint)
+    reading = Reading(words=merges_unasked(checkpoint.about))
+    grid = HeadGrid(tuple(recording.attentions), reading)
+    view = HeadView(kind, layer, reading)
+    pictures = tuple(
+        SavedPicture(
+            it.component,
+            partial(it.data, **state),
+            it.payload(recording),
+            it.title(recording),
+            picture=it,
+        )
+        for it, state in ((view, {"head": head}), (grid, {"selected": (kind, layer, head)}))
+    )
+    origin = recording.origin if decoding is None else decoding.origin
+    of = (recording.source, recording.target, predicted(recording))
+    made_of = MadeOf(pictures, origin, *of, is_titled=False)
+    return Picture(checkpoint.about.title, "", made_of=made_of).live
 
 
 def _page(

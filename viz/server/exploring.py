@@ -5,8 +5,9 @@ import socket
 import sys
 import webbrowser
 from logging import ERROR
+from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from typing import Any, cast
 
 import streamlit as st
 import torch
@@ -15,10 +16,13 @@ from streamlit.logger import get_logger
 from streamlit.web.server.server_util import get_display_address
 from torch import nn
 
-from transformer import Checkpoint, InputError, decode, from_module, record
+from transformer import Checkpoint, InputError, decode, from_module, load_checkpoint, record
+from transformer.checkpoint import check_open
 from transformer.discover import discover
 from transformer.formats.own_module import offer
 from transformer.own_module.model import OwnModel
+from viz.notebook.picture import Picture
+from viz.notebook.pictures import explored
 from viz.run.settings import keep_main_module
 from viz.server.serving import OPENS, make_app, options_of_app
 
@@ -28,23 +32,29 @@ WAIT = 60.0
 
 
 def explore(
-    module: nn.Module | Checkpoint,
+    module: nn.Module | Checkpoint | str | Path,
     *inputs: Any,
     block: bool | None = None,
     port: int | None = None,
     address: str = "localhost",
     opens_browser: bool = True,
+    live: bool = False,
     **options: Any,
-) -> str:
+) -> str | Picture:
     """Open a module of your own in the browser; returns the address.
 
     module: with what `from_module` takes: explore(module, tokenize, pieces, examples, ...); or
     what that gave. block: whether to return only when the server ends; None: not in a notebook or
-    an interactive shell. Its first example is run at once. Raises InputError in a sentence.
+    an interactive shell. Its first example is run at once. live: of a checkpoint that was trained
+    here, or of its name: return a picture instead, of all heads and of the one that is clicked,
+    whose reader types without a server. Raises InputError in a sentence.
     """
-    checkpoint = (
-        module if isinstance(module, Checkpoint) else from_module(module, *inputs, **options)
-    )
+    if live:
+        whole = load_checkpoint(module) if isinstance(module, str | Path) else module
+        check_open(whole)
+        return explored(cast(Checkpoint, whole))
+    own = cast(nn.Module, module)  # a name is none, and is refused by what takes modules
+    checkpoint = module if isinstance(module, Checkpoint) else from_module(own, *inputs, **options)
     if not isinstance(checkpoint.model, OwnModel):
         raise InputError(
             "explore takes a torch module, or what from_module gives; the app opens checkpoints "

@@ -9,8 +9,6 @@ from transformer.checkpoint import shipped_path
 from transformer.extras import missing
 from transformer.fingerprint import version_of
 from transformer.refusal import Refusal
-from viz.components.cell_steps.cell_steps import CellSteps
-from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
@@ -44,13 +42,11 @@ from viz.talks.stories import story_of
 from viz.theme import Theme
 from viz.ui.branches import correction
 from viz.ui.changed_output import changed_output
-from viz.ui.saving import figure_of, says_of, typed_request
+from viz.ui.saving import figure_of, saved_picture, says_of, typed_request
 
 _LOG = getLogger(__name__)
 MOST = 3
 """Charts beside each other, so that they can be read."""
-EXACT = 256
-"""A saved heat map of up to 256 x 256 cells holds every value."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ def saved_scene(scene: Scene) -> SavedScene | None:
         page, edited, pane = pane_of(scene.screen)
         result = pane.answer
         exhibits = () if page is None else exhibits_of(page, pane)
-        pictures = [picture_of(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
+        pictures = [saved_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
         typed, why = _typed(pane, pictures) if scene.live else (None, "")
         return SavedScene(
@@ -153,25 +149,6 @@ def exhibits_of(page: Page, pane: Pane) -> Sequence[Exhibit]:
     main = [each for each in exhibits if each.can_be_made_again]
     is_chart = [not isinstance(each.content, PictureAt) for each in main]
     return () if all(is_chart) and missing("paper") else main[:MOST]
-
-
-def picture_of(pane: Pane, exhibit: Exhibit) -> SavedPicture:
-    """A picture as it is saved. Raises NothingLeft."""
-    pane, content = exhibit.pane or pane, exhibit.content
-    assert isinstance(content, PictureAt)
-    picture, answers = content.picture, {}
-    if isinstance(picture, HeadMap):
-        picture = replace(picture, max_cells=EXACT)
-    if isinstance(picture, CellSteps):
-        cells = picture.in_row(pane.recording)
-        answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
-    payload = content.payload() if content.payload else picture.payload(*pane.answer.parts)
-    data, of_any = (
-        partial(picture.data, **state) for state in (content.still.state, content.still.over)
-    )
-    says = says_of(pane, exhibit)
-    packs = None if content.payload else picture
-    return SavedPicture(picture.component, data, payload, says, answers, packs, of_any)
 
 
 def chart_of(pane: Pane, exhibit: Exhibit) -> ChartImage:

@@ -1,6 +1,6 @@
 """The one menu of files of a page: what each exhibit can be had as, made when it is asked for."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -11,26 +11,29 @@ from transformer.analysis.tables import alignment_text, metrics_csv
 from transformer.extras import NotInstalled, require
 from transformer.refusal import visible
 from viz.app_packages import DeltaGenerator, st
+from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.export import attention_csv, recording_npz
 from viz.labels import kind_title, literal
+from viz.live.alive.request import AliveError
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.printed import WIDE
-from viz.run.settings import page_address
+from viz.run.settings import is_public, page_address
 from viz.screen import spell
 from viz.state.page import Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.stage import offer_present, on_stage
 from viz.talks.story_drafts import add_button
 from viz.ui.controls import choose_one
-from viz.ui.saving import figure_of, head_page
+from viz.ui.saving import TYPED_PAGES, figure_of, head_page, typed_page_of
 
 NONE = "This page has no files."
 WIDTHS = {"one": COLUMN, "two": PAGE, "slide": None}
 """The widths of figures in inches, by the name of what is chosen; None: a slide."""
-LIVE = ("explore", "decode")
-"""The pages that a page without a server has, too."""
+TYPED = "The reader can type"
+PAGE_ROW = "Page"
+"""The heading of files of all that a page shows."""
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""
 
@@ -80,7 +83,7 @@ def save_menu(page: Page) -> Iterator[None]:
             offer_present()
             if page.has_pictures:
                 add_button("add to story", None if page.shows == "sentence" else page.title)
-        if page_address() and page.name in LIVE:
+        if page_address() and page.name in TYPED_PAGES:
             address = f"{page_address()}?{urlencode(spell(session().screen))}"
             st.caption("The same in a page that needs no server:")
             st.code(address, language=None)
@@ -114,7 +117,12 @@ def offer_figures(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> 
     slides. key: unique on the page, with their names.
     """
     menu = _menu.get()
-    if menu is None or not menu.makes_papers():
+    if menu is None:
+        return
+    if pane.screen.page in TYPED_PAGES and PAGE_ROW not in menu.rows and not is_public():
+        with menu.row(PAGE_ROW):
+            _typed_file(pane, figures.values())
+    if not menu.makes_papers():
         return
     width = WIDTHS[pane.screen.column]
     for name, exhibit in figures.items():
@@ -171,7 +179,12 @@ def offer_head(pane: Pane) -> None:
 
 
 def download(
-    title: str, make: Callable[[], bytes], file: str, explain: str, key: str | None = None
+    title: str,
+    make: Callable[[], bytes],
+    file: str,
+    explain: str,
+    key: str | None = None,
+    is_off: bool = False,
 ) -> None:
     """A quiet button; the file is made when it is asked for.
 
@@ -186,6 +199,7 @@ def download(
         on_click="ignore",
         type="tertiary",
         icon=":material/download:",
+        disabled=is_off,
     )
 
 
@@ -202,6 +216,16 @@ def _choose_width() -> bool:
     }
     choose_one("Width of figures", "column", titles, session().screen.column)
     return True
+
+
+def _typed_file(pane: Pane, exhibits: Iterable[Exhibit]) -> None:
+    """Offer the page as a file whose reader types; else say why there is none."""
+    try:
+        make, why = typed_page_of(pane, exhibits), ""
+    except (AliveError, NothingLeft) as error:
+        make, why = bytes, str(error)
+    explain = "One file whose reader types sentences of their own: its model is in it"
+    download(TYPED, make, f"headscope-{pane.screen.page}.html", why or explain, is_off=bool(why))
 
 
 def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float | None, key: str) -> None:

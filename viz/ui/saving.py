@@ -1,6 +1,7 @@
 """Figures for a paper of what is on the screen, and their captions."""
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,6 +12,8 @@ from transformer.edits import parse
 from transformer.recording import Recording
 from transformer.recording.check import IDS, how_named
 from transformer.refusal import visible
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import OfMaps
 from viz.edit_words import edit_text
 from viz.exhibits.chart import Chart, rows_of
@@ -18,9 +21,12 @@ from viz.exhibits.exhibit import Exhibit, PictureAt, Words
 from viz.exhibits.table import cells_of
 from viz.export import recording_npz
 from viz.labels import counted, number
-from viz.live.alive.request import AliveError, EngineRequest
+from viz.live.alive.request import AliveError, EngineRequest, payload_request
 from viz.map_words import capitalised, uncapitalised
 from viz.notebook import head_map
+from viz.notebook.picture import typed_page
+from viz.notebook.pictures import predicted
+from viz.notebook.saved import SavedPicture
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_sheet import table_sheet
 from viz.painters.words_html import words_sheet
@@ -34,7 +40,7 @@ from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS, known_fingerprint
 from viz.state.page import Pane
 from viz.state.requests import method_of
-from viz.theme import LIGHT, Theme
+from viz.theme import DARK, LIGHT, Theme
 
 # The caption of a figure: all that a reader needs who sees only the paper, in sentences.
 
@@ -273,6 +279,8 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
     return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)
 
 
+EXACT = 256
+"""A saved heat map of up to 256 x 256 cells holds every value."""
 TYPED_PAGES = ("explore", "decode")
 """The pages whose exhibits an engine in a reader's browser draws of other texts."""
 
@@ -295,6 +303,46 @@ def typed_request(pane: Pane) -> EngineRequest:
     method = request.method if pane.answer.decoding is not None else ""
     how = (method, dict(request.options), request.constraints.prefix)
     return EngineRequest(pane.checkpoint, request.text, *how, request.edits).checked()
+
+
+def saved_picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
+    """Return a picture as a page without a server holds it. Raises NothingLeft."""
+    pane, content = exhibit.pane or pane, exhibit.content
+    assert isinstance(content, PictureAt)
+    picture, answers = content.picture, {}
+    if isinstance(picture, HeadMap):
+        picture = replace(picture, max_cells=EXACT)
+    if isinstance(picture, CellSteps):
+        cells = picture.in_row(pane.recording)
+        answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
+    payload = content.payload() if content.payload else picture.payload(*pane.answer.parts)
+    data, of_any = (
+        partial(picture.data, **state) for state in (content.still.state, content.still.over)
+    )
+    says = says_of(pane, exhibit)
+    packs = None if content.payload else picture
+    return SavedPicture(picture.component, data, payload, says, answers, packs, of_any)
+
+
+def typed_page_of(pane: Pane, exhibits: Iterable[Exhibit]) -> Callable[[], bytes]:
+    """Return what makes a page of these pictures whose reader types, as this pane is answered.
+
+    Raises AliveError.
+    """
+    named: dict[str, Exhibit] = {}
+    for exhibit in exhibits:
+        content = exhibit.content
+        if isinstance(content, PictureAt):
+            payload_request(None if content.payload else content.picture)
+            named[content.picture.component.name] = exhibit
+    request, answer = typed_request(pane), pane.answer
+    written = predicted(answer.recording) if answer.decoding is None else answer.decoding.text
+
+    def page() -> bytes:
+        saved = [saved_picture(pane, it) for it in named.values()]
+        return typed_page("Headscope", saved, request, written, (LIGHT, DARK)).encode()
+
+    return page
 
 
 def head_page(recording: Recording, theme: Theme, selection: Selection) -> bytes:

@@ -47,3 +47,19 @@ def test_no_file_is_made_before_somebody_asks_for_it(
 def test_a_page_without_files_says_so(folder: Path) -> None:
     app = opened(page="gallery")
     assert save_menu.NONE in [each.value for each in app.caption]
+
+
+def test_a_page_that_an_engine_answers_is_offered_for_readers_who_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def typed(**query: str) -> list[bool]:
+        every = opened(**query).get("download_button")
+        return [each.proto.disabled for each in every if each.proto.label == save_menu.TYPED]
+
+    text = {"checkpoint": "copy", "text": "3 8 4"}
+    assert typed(**text) == typed(**text, page="decode") == [False]
+    assert typed(**text, lens="value_norm") == typed(**text, edits="head-scale:cross.0.1=0.5")
+    assert typed(**text, lens="value_norm") == [True]
+    assert typed(**text, page="masks") == []
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert typed(**text) == []

@@ -105,7 +105,7 @@ def request_of_origin(origin: Origin | None, target: Sequence[Token]) -> EngineR
     methods = methods_of(checkpoint)
     EngineRequest(checkpoint, origin.text, methods[0], edits=origin.edits).checked()
     for method in methods:
-        for options in ({}, {"max_len": max(1, len(target))}):
+        for options in [dict[str, Any](), {"max_len": max(1, len(target))}]:
             again = decode(checkpoint, origin.text, method, edits=origin.edits, **options)
             if again.target == tuple(target):
                 return EngineRequest(checkpoint, origin.text, method, options, (), origin.edits)

@@ -7,9 +7,9 @@ import { joined } from "../page/address.js";
 import { createModels, filled } from "../page/models.js";
 import { envelope } from "../payloads/pack.js";
 
-// site: { models, words, code, base }: the model of the page, and the worker's code. line: the node
-// that says who answers. Returns `alive` below; null: no engine runs here.
-export default function typing({ models, words, code, base }, line) {
+// site: { models, words, base }: the model of the page. code: the worker's. line: the node that says
+// who answers. Returns `alive` below; null: no engine runs here.
+export default function typing({ models, words, base }, code, line) {
   const [{ name }] = models;
   const asked = new Map(); // number -> who asked, and by which number of its own
   const own = { n: 0, refresh: () => {} };
@@ -28,7 +28,7 @@ export default function typing({ models, words, code, base }, line) {
   worker.onmessage = ({ data }) => {
     if (loads.hears(data)) return loads.hear(data);
     const [hear, n] = asked.get(data.n);
-    asked.delete(data.n);
+    if (data.what !== "growing") asked.delete(data.n); // a study tells more than once
     hear({ ...data, n });
   };
 

@@ -44,7 +44,6 @@ class Weights:
         site = {
             "models": [self.model],
             "words": WORDS,
-            "code": worker_script(),
             "base": self.base,
         }
         files = (
@@ -58,7 +57,8 @@ class Weights:
     def entry() -> str:
         """Code: a function of the node that says who answers, to what `typing.js` returns."""
         site = 'JSON.parse(document.querySelector("#engine").textContent)'
-        return inline(f"((line) => ({bundle(_ENTRY).script})({site}, line))")
+        start = f"({bundle(_ENTRY).script})({site}, {json.dumps(worker_script())}, line)"
+        return inline(f"((line) => {start})")
 
 
 @lru_cache(maxsize=1)  # as large as its files: a notebook's pictures are of one checkpoint

@@ -30,11 +30,12 @@ from viz.painters.table_html import samples_body
 from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link
-from viz.server.recording_scenes import chart_of, pane_of, picture_of, request_of_scene
+from viz.server.recording_scenes import chart_of, pane_of, request_of_scene
 from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
+from viz.ui.saving import saved_picture
 
 WORDS = {
     "all": "All lessons",
@@ -178,7 +179,7 @@ class _Saving:
             each = [*exhibits.values()]
             is_picture = [isinstance(it.content, PictureAt) for it in each]
             drawn = {
-                "pictures": tuple(picture_of(own, it) for it in each if is_picture[0]),
+                "pictures": tuple(saved_picture(own, it) for it in each if is_picture[0]),
                 "charts": tuple(chart_of(own, it) for it in each if not is_picture[0]),
                 "before_charts": samples_body(cost_samples()) if exercise.shows == "costs" else "",
             }
