@@ -49,6 +49,10 @@ export const listed = (edits) => (edits ? edits.split("/").map(decoded) : []);
 
 export const joined = (edits) => edits.map((each) => each.replaceAll("%", "%25").replaceAll("/", "%2F")).join("/");
 
+// "3,5" -> [3, 5]; "none" is no number.
+export const numbers = (text, separator) =>
+  text && text !== "none" ? text.split(separator).map(Number) : [];
+
 function decoded(text) {
   try {
     return decodeURIComponent(text);

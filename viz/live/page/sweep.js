@@ -3,7 +3,7 @@
 
 import { unpack } from "../../components/kit/unpack.js";
 import { listed } from "./address.js";
-import { radios } from "./controls.js";
+import { counted, radios } from "./controls.js";
 import { filled } from "./models.js";
 import { drawTable } from "./tables.js";
 
@@ -80,5 +80,3 @@ export function createSweep(page, answers, changed) {
 
   return { draw };
 }
-
-const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;

@@ -25,11 +25,10 @@ export function comparison(a, b, { first, second, reading }) {
   });
 }
 
-// The weights of A less those of B, as a map with a scale of two sides. Throws where there is none.
+// The weights of A less those of B, as a map with a scale of two sides; null where there is none.
 export function difference(a, b, { first, second }) {
   const [one, other] = [mapOf(a, first), mapOf(b, second)];
-  const why = whyNot(a.site, one, other);
-  if (why) throw new Error(why);
+  if (!isAlike(one, other)) return null;
   const values = one.weights.map((value, i) => value - other.weights[i]);
   const [allowed, theirs] = [one, other].map(({ map, layer, head }) => allowedOf(map, layer, head));
   const isOpen = (i) => !allowed || !theirs || allowed[i] || theirs[i];
