@@ -19,6 +19,7 @@ _KIND_NAMES = {
     "cross": "cross-attention",
 }
 
+IN_WORD, SPACE_BEFORE = "{piece} in {word}", "space before {word}"
 MOST_OF_WORD = 24
 """Characters of a word beside its piece."""
 _BEFORE = Token(0, " a")
@@ -107,7 +108,7 @@ def _in_word(of: Word) -> list[str]:
         piece = unmarked_label(token)
         is_space = len(of.tokens) > 1 and not token.piece.strip(SPACES)
         whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
-        where = f"space before {whole}" if is_space else f"{piece} in {whole}"
+        where = (SPACE_BEFORE if is_space else IN_WORD).format(piece=piece, word=whole)
         names.append(word if piece == word else where)
     return names
 

@@ -59,7 +59,7 @@ def test_two_heads_stand_beside_each_other_with_what_an_edit_changes(
     expect(says).to_contain_text(apart(plain, plain, first, second), timeout=SLOW)
     for name in ("head_view a", "head_view b", "head_map difference"):
         expect(page.locator(f"[data-picture='{name}'] [data-nonce]").first).to_be_visible()
-    page.get_by_label("B: head", exact=True).select_option("3")
+    page.get_by_label("B: Head", exact=True).select_option("3")
     expect(says).to_contain_text(apart(plain, plain, first, Selection("cross", 1, 3)))
     page.get_by_label("Checkpoint of B").select_option("edits")
     expect(says).to_contain_text("0.0000 bits")  # nothing is changed
@@ -89,7 +89,9 @@ def test_two_checkpoints_read_one_text(visitor: BrowserContext, host: str) -> No
         share = percent(float(b.classification.probs.max()))
         expect(page.locator("#both-texts dd").nth(1)).to_contain_text(share)
     expect(page.locator("[data-table=numbers] tbody tr").first).to_be_visible()
-    expect(page.get_by_label("B: head", exact=True)).to_be_disabled()
+    page.get_by_label("B: Head", exact=True).select_option("3")  # and so A's
+    at = Selection("encoder_self", 0, 3)
+    expect(page.locator("#two-heads")).to_contain_text(apart(a, b, at, at))
     page.get_by_label("Checkpoint of B").select_option("same")
     expect(page.locator("#both-texts")).to_be_hidden()
     expect(page.locator("#two-heads")).to_contain_text("0.0000 bits")

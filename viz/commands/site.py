@@ -201,6 +201,8 @@ def page_words() -> dict[str, Any]:
             "stop": progress.STOP,
             "go_on": progress.GO_ON,
             "unchanged": SHOWN_UNCHANGED,
+            "edits": ["edit", "edits"],
+            "runs": ["run", "runs"],
             "all": sweep.ALL,
             "file": sweep.FILE,
         },

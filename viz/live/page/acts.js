@@ -34,7 +34,7 @@ export function createActs(page, strip) {
   // So many heads on, layer by layer, as long as there are any.
   function turn(by, name) {
     const it = page.chosen();
-    if (isOfB(name) && !it.b.isLocked) return turnB(it.b, by);
+    if (isOfB(name)) return turnB(it.b, by);
     const { kind, layer, head, model } = it;
     const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
     const place = layer * nHeads + head + by;

@@ -21,9 +21,11 @@ export function createCompare(page, put) {
   function draw(it, found, facts, coming) {
     choices(it);
     const nEdits = listed(it.made).length;
-    const unchanged = nEdits && filled(page.words.growth.unchanged, { edits: counted(nEdits, "edit") });
-    const plain = it.b.of === "edits" ? (nEdits ? "" : words.nothing) : unchanged;
-    const problem = coming || facts?.b?.problem || plain;
+    const { unchanged, edits } = page.words.growth;
+    const isPlain = it.b.of !== "edits";
+    const others = isPlain && nEdits ? filled(unchanged, { edits: counted(nEdits, edits) }) : "";
+    const says = isPlain || nEdits ? others : words.nothing;
+    const problem = coming || facts?.b?.problem || says;
     at("second-says").hidden = !problem;
     at("second-says").textContent = problem;
     texts(it, facts);
@@ -78,7 +80,7 @@ export function createCompare(page, put) {
       node.append(element("b", "", letter.toUpperCase()));
       for (const each of ["kind", "layer", "head"]) {
         const select = Object.assign(element("select"), { id: `${each}-${letter}` });
-        select.setAttribute("aria-label", `${letter.toUpperCase()}: ${each}`);
+        select.setAttribute("aria-label", `${letter.toUpperCase()}: ${page.words[each]}`);
         node.append(select);
       }
       node.append(element("span", "dim"));
@@ -87,9 +89,7 @@ export function createCompare(page, put) {
     fill(`kind-${letter}`, Object.entries(kinds).map(([kind, { title }]) => [kind, title]), of.kind);
     fill(`layer-${letter}`, numbered(nLayers, "L"), String(of.layer));
     fill(`head-${letter}`, numbered(nHeads, "H"), String(of.head));
-    const isFixed = letter === "b" && it.b.isLocked;
     for (const select of node.querySelectorAll("select")) {
-      select.disabled = isFixed;
       select.onchange = () => {
         const isKind = select.id.startsWith("kind");
         const [kind, layer, head] = ["kind", "layer", "head"].map((each) => at(`${each}-${letter}`).value);
@@ -105,7 +105,7 @@ export function createCompare(page, put) {
     if (b.of === "method" && letter === "b") {
       return filled(words.by, { method: model.methods.find(([name]) => name === b.request.method)[1].toLowerCase() });
     }
-    return b.of === "edits" && letter === "b" ? counted(listed(made).length, "edit") : "";
+    return b.of === "edits" && letter === "b" ? counted(listed(made).length, page.words.growth.edits) : "";
   }
 
   // What both write, with what differs.

@@ -94,7 +94,7 @@ export function createControls(page, acts) {
   return { draw };
 }
 
-export const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
+export const counted = (n, [one, many]) => `${n} ${n === 1 ? one : many}`;
 
 export const numbered = (n, letter) => Array.from({ length: n }, (_, i) => [String(i), `${letter}${i}`]);
 

@@ -109,11 +109,23 @@ function headsOf(site, one, other) {
   return {
     bits: fixed(jensenShannon(one, other), 4),
     largest: fixed(largest, 4),
-    query: site.words.inWord(one.names, query),
-    key: site.words.inWord(one.map.keys, key),
+    query: inWord(site, one.names, query),
+    key: inWord(site, one.map.keys, key),
     a: fixed(one.weights[place], 2),
     b: fixed(other.weights[place], 2),
   };
+}
+
+// One piece of a text by the word that it is in, as `in_word` of viz/labels.py names it.
+function inWord({ words, compare: { in_word: named } }, tokens, position) {
+  const group = words.groups(tokens).find((each) => each.includes(position));
+  const word = words.text(group.map((i) => tokens[i]));
+  const piece = words.bareLabel(tokens[position]);
+  if (piece === word) return word;
+  const signs = [...word];
+  const whole = signs.length <= named.most ? word : `${signs.slice(0, named.most - 1).join("")}…`;
+  const isSpace = group.length > 1 && words.isSpace(tokens[position].piece);
+  return filled(isSpace ? named.space : named.piece, { piece, word: whole });
 }
 
 // The mean over queries that look at something in both, in bits (Lin 1991).
