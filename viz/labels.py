@@ -19,6 +19,7 @@ _KIND_NAMES = {
     "cross": "cross-attention",
 }
 
+IN_WORD, SPACE_BEFORE = "{piece} in {word}", "space before {word}"
 MOST_OF_WORD = 24
 """Characters of a word beside its piece."""
 _BEFORE = Token(0, " a")

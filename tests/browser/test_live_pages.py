@@ -10,11 +10,14 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser.hosted import hosted
 from tests.browser.test_live import SLOW, answers, field, opened, shows, written
 from tests.browser.test_live import visitor as visitor  # a fixture
-from transformer import Checkpoint, decode, load_checkpoint
+from transformer import Checkpoint, Recording, decode, load_checkpoint, record
 from transformer.analysis.ablation import ablating
+from transformer.analysis.metrics.metric import jensen_shannon
+from transformer.analysis.reading import Selection
 from transformer.corpus.shipped import shipped_survey
+from transformer.words import words_of
 from viz.commands.site import page_words
-from viz.labels import signed
+from viz.labels import percent, signed
 from viz.live.site import build
 
 pytestmark = pytest.mark.browser
@@ -35,6 +38,63 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     build([load_checkpoint(name) for name in NAMES], out, page_words())
     with hosted(out) as address:
         yield address
+
+
+def apart(a: Recording, b: Recording, first: Selection, second: Selection) -> str:
+    weights = [
+        of.attentions[at.kind].weights(at.layer, at.head) for of, at in ((a, first), (b, second))
+    ]
+    return f"{jensen_shannon(*weights):.4f} bits"
+
+
+def test_two_heads_stand_beside_each_other_with_what_an_edit_changes(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    at = "kind=cross&layer=1&head=2&kind_b=cross&layer_b=1&head_b=0"
+    page = opened(visitor, f"{host}?page=compare&text={TEXT}&decoding=greedy&{at}")
+    target = decode(checkpoint, TEXT, method="greedy").target
+    plain = record(checkpoint, TEXT, target)
+    first, second = Selection("cross", 1, 2), Selection("cross", 1, 0)
+    says = page.locator("#two-heads")
+    expect(says).to_contain_text(apart(plain, plain, first, second), timeout=SLOW)
+    for name in ("head_view a", "head_view b", "head_map difference"):
+        expect(page.locator(f"[data-picture='{name}'] [data-nonce]").first).to_be_visible()
+    page.get_by_label("B: Head", exact=True).select_option("3")
+    expect(says).to_contain_text(apart(plain, plain, first, Selection("cross", 1, 3)))
+    page.get_by_label("Checkpoint of B").select_option("edits")
+    expect(says).to_contain_text("0.0000 bits")  # nothing is changed
+    page.get_by_role("button", name="Switch Cross L1 H2 off").click()
+    edits = ("head-off:cross.1.2",)
+    forced = record(checkpoint, TEXT, target, edits)
+    expect(says).to_contain_text(apart(plain, forced, first, first))
+    page.get_by_label("B writes its own words").check()
+    own = decode(checkpoint, TEXT, method="greedy", edits=edits).target
+    words = " ".join(words_of([token for token in own if not token.special]))
+    expect(page.locator("#both-texts dd").nth(1)).to_have_text(f"{words} ")
+    shows(page, written(checkpoint, TEXT, "greedy"))  # A is unchanged
+    page.reload()
+    expect(page.locator("#both-texts dd").nth(1)).to_have_text(f"{words} ", timeout=SLOW)
+
+
+def test_two_checkpoints_read_one_text(visitor: BrowserContext, host: str) -> None:
+    place = "page=compare&checkpoint=sentiment&checkpoint_b=sentiment-mean&same_head=yes"
+    page = opened(visitor, f"{host}?{place}&kind=encoder_self&layer=0&head=1")
+    answers(page)
+    at = Selection("encoder_self", 0, 1)
+    for text in ("A gorgeous, witty and moving film.", "It is dull."):
+        field(page).fill(text)
+        a, b = (record(load_checkpoint(name), text) for name in ("sentiment", "sentiment-mean"))
+        expect(page.locator("#two-heads")).to_contain_text(apart(a, b, at, at), timeout=SLOW)
+        assert b.classification is not None
+        share = percent(float(b.classification.probs.max()))
+        expect(page.locator("#both-texts dd").nth(1)).to_contain_text(share)
+    expect(page.locator("[data-table=numbers] tbody tr").first).to_be_visible()
+    page.get_by_label("B: Head", exact=True).select_option("3")  # and so A's
+    at = Selection("encoder_self", 0, 3)
+    expect(page.locator("#two-heads")).to_contain_text(apart(a, b, at, at))
+    page.get_by_label("Checkpoint of B").select_option("same")
+    expect(page.locator("#both-texts")).to_be_hidden()
+    expect(page.locator("#two-heads")).to_contain_text("0.0000 bits")
 
 
 def test_heads_are_listed_by_a_number_and_open_without_a_weight_before(

@@ -77,6 +77,11 @@ WORDS = {
     "listed": "{n} of {all} heads",
     "sorted": "Sorted",
     "sentences": "The sentences, and when they were read",
+    "beside": "B: {coming} comes: {have} of {of} MB.",
+    "compare_more": (
+        "All heads by how much they changed, and the parameters of two checkpoints, are in the "
+        "app, on its page Compare (make run)."
+    ),
     "sweep_more": (
         "Several sentences, pairs of heads and activation patching are in the app, on its page "
         "Sweep (make run)."
@@ -96,6 +101,7 @@ WORDS = {
 """Sentences that only this page says; the others are the app's."""
 HERE = {
     "explore": "{title}, as you type. Each square is a head: which word looks at which.",
+    "compare": "{title}: two heads beside each other, of one run or of two.",
     "sweep": "{title}: what each head is worth to each word of one sentence.",
     "decode": "{title}, as you type: step by step, with all that the search looked at.",
 }
@@ -167,6 +173,8 @@ def page_words() -> dict[str, Any]:
     """All sentences of the page around the pictures: its own, and those of the app's controls."""
     from viz.live.models import SAYS
     from viz.live.tables import SPECIAL as READ_SPECIAL
+    from viz.pages import compare
+    from viz.pages.compare import heads, second, texts
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
     from viz.pages.heads import HERE as HEADS_HERE
@@ -188,6 +196,11 @@ def page_words() -> dict[str, Any]:
         "explore": EXPLORE.title,
         "decode": DECODE.title,
         "heads": HEADS.title,
+        "compare": compare.PAGE.title,
+        "compare_with": second.WITH.replace("**", ""),
+        "of_b": second.OF_B,
+        "same_head": second.SAME_HEAD,
+        "own_words": second.OWN_WORDS,
         "sweep": SWEEP.title,
         "sweep_says": sweep.SAYS,
         "sweep_csv": sweep.CSV,
@@ -203,6 +216,21 @@ def page_words() -> dict[str, Any]:
     tables = {
         "here": HERE | {"heads": HEADS_HERE},
         "absent": {name: _absent(each) for name, each in discover("viz.pages", "PAGE").items()},
+        "second": {
+            "same": second.SAME,
+            "edits": second.EDITED,
+            "by": second.BY,
+            "alike": texts.ALIKE,
+            "switch": heads.SWITCH,
+            "nothing": heads.NOTHING,
+            "two_heads": compare.TWO_HEADS,
+            "where": compare.WHERE,
+            "not_applying": compare.NOT_APPLYING,
+            "forced": compare.FORCED,
+            "own": compare.OWN,
+            "by_method": compare.BY_METHOD,
+            "rewritten": compare.REWRITTEN,
+        },
         "growth": {
             "begin": studies.BEGIN,
             "times": [[each, studies.about_time(each)] for each in studies.SAID],
@@ -211,6 +239,8 @@ def page_words() -> dict[str, Any]:
             "stop": progress.STOP,
             "go_on": progress.GO_ON,
             "unchanged": SHOWN_UNCHANGED,
+            "edits": ["edit", "edits"],
+            "runs": ["run", "runs"],
             "all": sweep.ALL,
             "file": sweep.FILE,
         },

@@ -42,6 +42,8 @@ DONE = (
     *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),
     *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
+    *("checkpoint_b", "edited_b", "own_b", "method_b", "same_head"),
+    *("kind_b", "layer_b", "head_b", "heads_b"),
     *("heads_kind", "heads_find", "heads_order", "sweep_sort", "sweep_kind", "sweep_asked"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""

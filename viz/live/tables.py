@@ -54,7 +54,7 @@ from viz.edit_words import edit_text
 from viz.exhibits.table import WIDE
 from viz.figures import sweeps
 from viz.figures.heads.all_heads import head_name
-from viz.labels import kind_name, label, percent
+from viz.labels import IN_WORD, MOST_OF_WORD, SPACE_BEFORE, kind_name, label, percent
 from viz.map_words import (
     ALL_MASKED,
     EMPTY,
@@ -137,6 +137,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "difference": heads.DIFFERENCE,
             "a_less_b": heads.A_LESS_B,
             "cell": heads.CELL,
+            "in_word": {"piece": IN_WORD, "space": SPACE_BEFORE, "most": MOST_OF_WORD},
         },
         "trace": TRACE,
         "lost": _lost(checkpoint) if has_cross else None,

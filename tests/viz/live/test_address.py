@@ -11,7 +11,7 @@ import pytest
 from tests.node import node
 from viz.__main__ import main
 from viz.live.site import DONE, fields, of_text
-from viz.screen import Screen, all_choices, choose, parse, query, spell
+from viz.screen import Screen, all_choices, choose, parse, query, spell, value_of
 from viz.spelling import FORMER
 
 ROOT = Path(__file__).parents[3]
@@ -41,7 +41,22 @@ VALUES: dict[str, tuple[str, ...]] = {
     "alignment": ("yes",),
     "show": ("entropy",),
     "step": ("3",),
-    "page": ("decode",),
+    "page": ("decode", "compare", "sweep", "heads"),
+    "checkpoint_b": ("en-de",),
+    "method_b": ("greedy",),
+    "edited_b": ("yes",),
+    "own_b": ("yes",),
+    "same_head": ("yes",),
+    "kind_b": ("encoder_self",),
+    "layer_b": ("0",),
+    "head_b": ("3",),
+    "heads_b": ("1,2",),
+    "sweep_sort": ("layer", "word 2"),
+    "sweep_kind": ("cross",),
+    "sweep_asked": ("yes",),
+    "heads_kind": ("cross",),
+    "heads_find": ("next token",),
+    "heads_order": ("worth",),
 }
 
 
@@ -70,7 +85,7 @@ def test_addresses_are_read_changed_and_spelled_as_the_app_does_it() -> None:
     for (before, changes), (same, changed) in zip(cases, json.loads(result.stdout), strict=True):
         screen = parse(before)
         assert same == _query(screen), before
-        read = {name: getattr(parse(changes), name) for name in changes}
+        read = {name: value_of(parse(changes), name) for name in changes}
         assert changed == _query(choose(screen, **read)), (before, changes)
 
 

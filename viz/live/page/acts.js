@@ -32,12 +32,24 @@ export function createActs(page, strip) {
   }
 
   // So many heads on, layer by layer, as long as there are any.
-  function turn(by) {
-    const { kind, layer, head, model } = page.chosen();
+  function turn(by, name) {
+    const it = page.chosen();
+    if (isOfB(name)) return turnB(it.b, by);
+    const { kind, layer, head, model } = it;
     const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
     const place = layer * nHeads + head + by;
     if (place < 0 || place >= nLayers * nHeads) return;
     open([kind, Math.floor(place / nHeads), place % nHeads]);
+  }
+
+  const isOfB = (name) => name.endsWith(" b");
+
+  function turnB({ kind, layer, head, model }, by) {
+    const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
+    const place = layer * nHeads + head + by;
+    if (place < 0 || place >= nLayers * nHeads) return;
+    const at = { layer_b: String(Math.floor(place / nHeads)), head_b: String(place % nHeads) };
+    page.choose({ kind_b: kind, ...at }, true);
   }
 
   function off(heads) {
@@ -58,8 +70,12 @@ export function createActs(page, strip) {
     strip.edit(edits, [...listed(edits), ...cuts]);
   }
 
-  function cell([row, column]) {
+  function cell([row, column], name) {
     const it = page.chosen();
+    if (it.b) {
+      if (name.endsWith(" a")) page.choose({ pins: `q${row},k${column}` });
+      return;
+    }
     if (it.tool === "arrows") return cut([[it.head, row, column]]);
     const { rows, columns } = page.facts().groups[it.kind];
     const picture = "cell_steps" in page.components ? "inside" : it.picture;
@@ -72,7 +88,12 @@ export function createActs(page, strip) {
       page.choose({ show: value.show, sort: value.sort, top: String(value.top) });
       return;
     }
-    const { head } = page.chosen();
+    const { head, b } = page.chosen();
+    if (isOfB(name)) {
+      const isHere = value.heads.length === 1 && value.heads[0] === b.head;
+      page.choose({ lines: String(value.lines), heads_b: isHere ? null : value.heads.join(",") || "none" });
+      return;
+    }
     const isOne = value.heads.length === 1 && value.heads[0] === head;
     const heads = isOne ? null : value.heads.join(",") || "none";
     page.choose({ pins: pinned(value.pins), lines: String(value.lines), cell: null, heads });

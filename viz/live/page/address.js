@@ -1,5 +1,7 @@
 // What is chosen, as the address spells it: names and values are the app's, so that a link opens in both.
 
+const HEAD = ["head", "kind", "layer"];
+
 // fields: [name, default, what it belongs to], in the order of an address, as viz/screen.py has them;
 // those of which the page knows nothing have `null` as default, and are kept for the app.
 // ofText: the kinds of edits that name words of a text. former: the name of a page by one that it had.
@@ -32,6 +34,8 @@ export function createScreen({ fields, ofText, former }) {
     const values = Object.entries(changes);
     const isOther = ([name, value]) => (value ?? known.get(name).usual) !== valueOf(screen, name);
     const changed = values.filter(isOther).map(([name]) => name);
+    const isRewritten = changed.includes("edits") && isOn(screen, "edited_b") && isOn(screen, "own_b");
+    if (isRewritten) changed.push("own_b"); // B, which writes by itself, writes another text
     for (const [name, { about }] of known) {
       if (changed.some((each) => about.has(each))) delete next[name];
     }
@@ -40,7 +44,19 @@ export function createScreen({ fields, ofText, former }) {
       next.edits = joined(listed(next.edits).filter(isOfAny));
     }
     for (const [name, value] of values) next[name] = value ?? known.get(name).usual;
-    return next;
+    const isToldByB = HEAD.some((name) => changed.includes(`${name}_b`));
+    return locked(next, isToldByB && !HEAD.some((name) => changed.includes(name)));
+  }
+
+  const isOn = (screen, name) => valueOf(screen, name) === "yes";
+
+  // The same screen; where both pictures of Compare are to show one head, with that head in both.
+  function locked(screen, isToldByB) {
+    if (!isOn(screen, "same_head")) return screen;
+    const pairs = HEAD.map((name) => (isToldByB ? [name, `${name}_b`] : [`${name}_b`, name]));
+    const isOne = pairs.every(([to, of]) => valueOf(screen, to) === valueOf(screen, of));
+    const follows = pairs.map(([to, of]) => [to, valueOf(screen, of) || null]);
+    return isOne ? screen : choose(screen, Object.fromEntries(follows));
   }
 
   return { parse, spell, choose, valueOf };
@@ -50,6 +66,10 @@ export function createScreen({ fields, ofText, former }) {
 export const listed = (edits) => (edits ? edits.split("/").map(decoded) : []);
 
 export const joined = (edits) => edits.map((each) => each.replaceAll("%", "%25").replaceAll("/", "%2F")).join("/");
+
+// "3,5" -> [3, 5]; "none" is no number.
+export const numbers = (text, separator) =>
+  text && text !== "none" ? text.split(separator).map(Number) : [];
 
 function decoded(text) {
   try {

@@ -20,7 +20,7 @@ export function createAnswers(worker, recorded, changed, failed) {
   // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
   function ask(it, needed, open) {
     const { text, method, prefix, options } = it;
-    const request = { text, method, prefix, options, edits: listed(it.edits) };
+    const request = { text, method, prefix, options, edits: listed(it.edits), b: it.b?.request };
     const key = JSON.stringify([open, request]);
     const isHere = ([name, of]) => own.shown.get(name)?.of === JSON.stringify(of);
     const missing = own.request === key ? needed.filter((each) => !isHere(each)) : needed;
@@ -123,7 +123,8 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   function settle(output, facts) {
     Object.assign(own, { facts, output });
-    own.sides = sidesOf(own.shown.get("head_grid")?.payload) ?? own.sides;
+    const both = own.shown.get("comparison")?.payload; // Compare has no grid
+    own.sides = both ? unpack(both).header.sides : (sidesOf(own.shown.get("head_grid")?.payload) ?? own.sides);
     document.documentElement.dataset.shown = output;
   }
 
@@ -145,7 +146,8 @@ export function createAnswers(worker, recorded, changed, failed) {
     }
     own.request = key;
     for (const [name, of] of missing) {
-      if (payloads[name]) own.shown.set(name, { of: JSON.stringify(of), ...payloads[name] });
+      const isMade = payloads[name] || name !== "word_card"; // else it is asked for once more
+      if (isMade) own.shown.set(name, { of: JSON.stringify(of), ...payloads[name] });
     }
     settle(output, facts);
     failed("");

@@ -1,7 +1,8 @@
 // What is chosen, with what the model or the page says where nothing is; and which pictures show it.
 
-import { joined, listed } from "./address.js";
+import { joined, listed, numbers } from "./address.js";
 import { LARGE, PAGES } from "./pages.js";
+import { readSecond } from "./second.js";
 
 // screens: how an address is read. models: as viz/live/models.py writes them, the first one the page's.
 // opening: choices of which the picture that a checkpoint opens with has none.
@@ -14,12 +15,12 @@ export function readChosen(screen, screens, models, opening) {
   const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
   const isWriter = model.methods.length > 0;
   const page = PAGES[value("page")]?.isOffered(model) ? value("page") : "explore";
-  const { isUnchanged } = PAGES[page];
+  const { isUnchanged, hasSecond } = PAGES[page];
   const made = joined(listed(value("edits")).filter((each) => isDone(each, model)));
   const isOpening = opening.every((name) => !(name in screen));
   const place = (name, most, otherwise) =>
     value(name) === "" ? otherwise : Math.min(Number(value(name)), most - 1);
-  return {
+  const chosen = {
     page,
     model,
     text: screen.text ?? model.examples[0],
@@ -50,6 +51,7 @@ export function readChosen(screen, screens, models, opening) {
     sweep: { sort: value("sweep_sort"), kind: value("sweep_kind"), isAsked: isOn("sweep_asked") },
     view: { show: value("show"), sort: value("sort"), top: Number(value("top")) },
   };
+  return { ...chosen, b: hasSecond ? readSecond(value, chosen, models) : null };
 }
 
 // [name, what its payload is made of] of each picture, in the order in which they are painted.
@@ -65,7 +67,18 @@ export function pictures(it, components) {
     search_tree: { asWords },
     decode_player: { layer, head: mean ? null : head, asWords },
   };
-  return PAGES[it.page].pictures(it).filter((name) => name in components).map((name) => [name, of[name]]);
+  if (it.b) {
+    const headOf = (each) => ({ kind: each.kind, layer: each.layer, head: each.head });
+    const [first, second] = [it, it.b].map(headOf);
+    const both = { first, second, reading };
+    Object.assign(of, { comparison: both, "head_map difference": both });
+    for (const large of ["head_view", "head_map"]) {
+      of[`${large} a`] = of[large];
+      of[`${large} b`] = { ...of[large], ...second };
+    }
+  }
+  const isDrawn = (name) => name.split(" ")[0] in components || name === "comparison";
+  return PAGES[it.page].pictures(it).filter(isDrawn).map((name) => [name, of[name]]);
 }
 
 // Whether the engine makes an edit: it names a head that there is, or a word.
@@ -77,6 +90,3 @@ function isDone(edit, { kinds, side }) {
   const isThere = at[0] < kinds[kind]?.n_layers && at[1] < kinds[kind].n_heads;
   return isThere && at.length === (name === "cut" ? 4 : 2);
 }
-
-const numbers = (text, separator) =>
-  text && text !== "none" ? text.split(separator).map(Number) : [];

@@ -37,8 +37,8 @@ export function createControls(page, acts) {
     fill("decoding", methods, it.method);
     if (!methods.length) at("decoding").hidden = true;
     fill("kind", Object.entries(kinds).map(([kind, { title }]) => [kind, title]), it.kind);
-    fill("layer", counted(nLayers, "L"), String(it.layer));
-    fill("head", counted(nHeads, "H"), String(it.head));
+    fill("layer", numbered(nLayers, "L"), String(it.layer));
+    fill("head", numbered(nHeads, "H"), String(it.head));
     fill("tokens", words.tokens, it.asWords ? "words" : "pieces");
     fill("special", words.special, it.special);
     at("experiment").setAttribute("aria-pressed", String(it.tool !== "look"));
@@ -69,8 +69,6 @@ export function createControls(page, acts) {
   }
 
   const titleOf = (name) => document.querySelector(`nav [data-page="${name}"]`).textContent;
-
-  const counted = (n, letter) => Array.from({ length: n }, (_, i) => [String(i), `${letter}${i}`]);
 
   function listen() {
     const type = () => page.choose({ text: at("text").value });
@@ -112,6 +110,10 @@ export function createControls(page, acts) {
   listen();
   return { draw };
 }
+
+export const counted = (n, [one, many]) => `${n} ${n === 1 ? one : many}`;
+
+export const numbered = (n, letter) => Array.from({ length: n }, (_, i) => [String(i), `${letter}${i}`]);
 
 // options: [value, title] of each.
 export function fill(id, options, value) {

@@ -17,19 +17,23 @@ export function createModels(models, worker, base, node, words, changed) {
   };
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
   Object.assign(own, { refused: "", shows: "" });
+  const second = { name: null, isOpen: false, have: 0, fault: "" }; // stands beside it, on Compare
   let settle;
   const ready = new Promise((go) => (settle = go));
   const waiting = []; // [name, what is called once it is open]
 
   function open(name) {
     if (own.open === name || own.coming === name) return;
-    const { files, config, tables } = by.get(name);
     Object.assign(own, { coming: name, have: 0, fault: "", asked: name });
+    worker.postMessage({ what: "open", name, ...givenOf(name), base });
+    say();
+  }
+
+  function givenOf(name) {
+    const { files, config, tables } = by.get(name);
     const isLast = models.length === 1; // else it may be chosen once more
     const given = Object.entries(files).map(([file, of]) => [file, textOf(of, isLast)]);
-    const all = Object.fromEntries(given);
-    worker.postMessage({ what: "open", name, files: all, base, config, tables });
-    say();
+    return { files: Object.fromEntries(given), config, tables };
   }
 
   // Begins with what is soon here. A large model is not sent to a phone unasked.
@@ -49,9 +53,35 @@ export function createModels(models, worker, base, node, words, changed) {
     return own.open && (!own.chosen || standsIn(by.get(own.open), by.get(own.chosen))) ? own.open : null;
   }
 
+  // The model of B on Compare, null for none: whether it is open.
+  function beside(name) {
+    if (name === second.name) return second.isOpen;
+    Object.assign(second, { name, isOpen: false, have: 0, fault: "" });
+    if (name === null) worker.postMessage({ what: "close" });
+    else worker.postMessage({ what: "open", place: "second", name, ...givenOf(name), base });
+    return false;
+  }
+
+  // What is said while B is not there.
+  function besideSays() {
+    const { name, isOpen, have, fault } = second;
+    if (!name || isOpen) return "";
+    const values = { coming: name, have: mb(have), of: mb(by.get(name).bytes) };
+    return fault || filled(words.beside, values);
+  }
+
+  function hearSecond({ what, name, have, sentence }) {
+    if (name !== second.name) return;
+    if (what === "progress") second.have = have;
+    if (what === "failed") second.fault = sentence;
+    second.isOpen ||= what === "opened";
+    changed();
+  }
+
   const hears = ({ what, of }) => ["progress", "opened"].includes(what) || of === "open";
 
-  function hear({ what, name, have, sentence }) {
+  function hear({ what, place, name, have, sentence }) {
+    if (place === "second") return hearSecond({ what, name, have, sentence });
     if (what === "progress" && name === own.coming) own.have = have;
     if (what === "failed" && name === own.coming) Object.assign(own, { coming: null, fault: sentence });
     if (what !== "opened") return say();
@@ -111,7 +141,7 @@ export function createModels(models, worker, base, node, words, changed) {
     return new Promise((go) => waiting.push([name, () => go(name)]));
   }
 
-  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne };
+  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne, beside, besideSays };
 }
 
 // Whether a model reads what another one does, and has the same kinds of attention.

@@ -6,6 +6,7 @@ import { createActs } from "./acts.js";
 import { createAnswers } from "./answers.js";
 import { createScreen, listed, readAddress, writeAddress } from "./address.js";
 import { pictures, readChosen } from "./chosen.js";
+import { createCompare } from "./compare.js";
 import { createControls } from "./controls.js";
 import { createHeads } from "./heads.js";
 import { createModels, filled } from "./models.js";
@@ -46,6 +47,7 @@ export default function live(draws, code, content) {
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
   const heads = createHeads(page, content.surveys, refresh);
+  const compare = createCompare(page, put);
   const sweep = createSweep(page, answers, refresh);
   const headers = () => {
     const { palette, heads: given } = themes[own.theme];
@@ -70,6 +72,8 @@ export default function live(draws, code, content) {
     own.isOther = false;
     if (!isOfText(it.page)) return paint(it); // no weights are sent for it
     loads.choose(it.model.name);
+    const isHere = loads.beside(it.b?.request.checkpoint ?? null);
+    if (it.b) it.b.request.isHere = isHere; // once it is, the same is asked for anew
     const now = loads.openOne();
     // An example that nobody has touched is the better model's, until that one answers.
     const isTouched = Object.keys(own.screen).some((name) => !["text", "checkpoint"].includes(name));
@@ -110,19 +114,22 @@ export default function live(draws, code, content) {
     const list = pictures(it, components).map(([name]) => name);
     for (const host of document.querySelectorAll("[data-picture]")) {
       const name = host.dataset.picture;
-      host.hidden = !ALWAYS.includes(name) && !(list.includes(name) && answers.shown(name));
+      host.hidden = !ALWAYS.includes(name) && !(list.includes(name) && answers.shown(name)?.payload);
     }
     const of = sides()?.[it.kind];
     const pinned = of ? pinnedTokens(it.pins, of) : [];
-    const state = { ...it, facts: facts(), pinned, signs: signed(it, of) };
+    const both = it.b && answers.shown("comparison")?.payload;
+    const found = both ? unpack(both).header : null;
+    const state = { ...it, facts: facts(), pinned, signs: signed(it, of), sides: sides(), twins: found?.twins };
     const draw = (name) => {
       const has = answers.shown(name);
-      if (has?.payload) shown.show(name, has.payload, has.nonce, stateOf(name, state), own.opened);
+      if (has?.payload && name !== "comparison") shown.show(name, has.payload, has.nonce, stateOf(name, state), own.opened);
     };
     list.slice(0, FIRST).forEach(draw);
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
     if (it.page === "heads") heads.draw(it);
+    if (it.b) compare.draw(it, found, facts(), loads.besideSays());
     if (it.page === "sweep") sweep.draw(it, loads.openOne(), own.theme);
     offer(it);
     noteOn(it);
@@ -158,6 +165,10 @@ export default function live(draws, code, content) {
     if (decoding && decoding !== it.method) others.unshift(["decoding", decoding]);
     if (named && named !== it.page) others.unshift(["page", named]);
     if (checkpoint && checkpoint !== it.model.name) others.unshift(["checkpoint", checkpoint]);
+    const { checkpoint_b: second, method_b: by } = own.screen;
+    const { checkpoint: secondOf, method: byOf } = it.b?.request ?? { checkpoint: second, method: by };
+    if (second && ![secondOf, it.model.name].includes(second)) others.push(["checkpoint_b", second]);
+    if (by && !second && byOf !== by) others.push(["method_b", by]);
     const done = listed(it.made);
     for (const each of listed(edits)) if (!done.includes(each)) others.push(["edits", each]);
     return others;

@@ -5,7 +5,7 @@
 export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
 
 // name -> groups; cards: whether a written word opens its card; isUnchanged: whether the model is shown without
-// the edits of an address; isOffered(model): whether a checkpoint has it; pictures(it): the components of what is
+// the edits of an address; hasSecond: whether B stands beside it; isOffered(model): whether a checkpoint has it; pictures(it): the components of what is
 // chosen, in the order of painting.
 export const PAGES = {
   explore: {
@@ -19,6 +19,16 @@ export const PAGES = {
     cards: true,
     isOffered: isWriter,
     pictures: () => ["token_rows", "search_tree", "decode_player"],
+  },
+  compare: {
+    groups: ["text", "model"],
+    isUnchanged: true,
+    hasSecond: true,
+    isOffered: () => true,
+    pictures({ picture }) {
+      const large = picture === "map" ? LARGE.map : LARGE.arrows;
+      return ["token_rows", `${large} a`, `${large} b`, "comparison", "head_map difference"];
+    },
   },
   sweep: {
     groups: ["text", "model"],

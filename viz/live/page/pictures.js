@@ -15,8 +15,9 @@ export function mountAll(draws, components, heads, hear) {
     const host = document.querySelector(`[data-picture="${name}"]`);
     const shadow = host.attachShadow({ mode: "open" }); // as in Streamlit: `:host` is meant
     const sheet = document.createElement("style");
-    sheet.textContent = components[name].css;
-    shadow.append(sheet, document.createRange().createContextualFragment(components[name].html));
+    const { css, html } = components[componentOf(name)];
+    sheet.textContent = css;
+    shadow.append(sheet, document.createRange().createContextualFragment(html));
     return { shadow, version: 0, heard: 0 };
   }
 
@@ -26,9 +27,10 @@ export function mountAll(draws, components, heads, hear) {
     const picture = shown.get(name);
     const told = { key: name, heard: picture.heard, opened, session: SESSION, caption: "" };
     told.version = ++picture.version;
-    const data = pack({ ...heads()[name], ...over, nonce, ...told }, [payload, payload.length]);
+    const component = componentOf(name);
+    const data = pack({ ...heads()[component], ...over, nonce, ...told }, [payload, payload.length]);
     const setTriggerValue = (_, news) => take(name, picture, news);
-    draws[name]({ data, parentElement: picture.shadow, setTriggerValue });
+    draws[component]({ data, parentElement: picture.shadow, setTriggerValue });
   }
 
   // What a component tells is heard at once; what it repeats was heard before.
@@ -40,6 +42,9 @@ export function mountAll(draws, components, heads, hear) {
 
   return { show };
 }
+
+// A picture on Compare has a place beside its component: "head_view b".
+const componentOf = (name) => name.split(" ")[0];
 
 // What a classifier says of a text: a bar for each class, as the app's chart has it.
 // classes: { name, prob, share, logit, isBest } of each, or none. says: the sentence over them.

@@ -1,9 +1,15 @@
 // What moves over a payload: the state of each picture, as its `data` in viz/components is given it.
 
 import { listed } from "./address.js";
+import { moved } from "./pins.js";
 
 // it: what is chosen, with `facts` of the answer, the tokens that are `pinned`, and `signs` of tokens.
-export function stateOf(name, it) {
+// name: of a component; of those on Compare with " a", " b" or " difference".
+export function stateOf(name, chosen) {
+  const [component, which] = name.split(" ");
+  const it = which === "b" ? ofSecond(chosen) : chosen;
+  const beside = which ? { twin: chosen.twins?.[which] ?? {} } : {};
+  if (which === "difference") return {};
   const { kind, layer, head, pins, tool, facts, pinned, step } = it;
   const edits = listed(it.edits);
   const off = heads(edits, "head-off:");
@@ -48,7 +54,15 @@ export function stateOf(name, it) {
     decode_player: { step, branches: true },
     search_tree: { node: facts?.best[step + 1] ?? null, end: facts?.best.at(-1) ?? null },
   };
-  return states[name] ?? {};
+  return { ...states[component], ...beside };
+}
+
+// The same of B: what is pinned in A is pinned there where both read the same tokens.
+function ofSecond(it) {
+  const { kind, layer, head, heads: shown, edits } = it.b;
+  const isSame = it.sides && it.twins && !Object.keys(it.twins.b).length;
+  const pins = isSame && it.sides[kind] ? moved(it.pins, it.sides[it.kind], it.sides[kind]) : [];
+  return { ...it, kind, layer, head, heads: shown, edits, pins };
 }
 
 // "head-off:cross.2.3", "cut:cross.2.3.5.7" -> kind, layer, head; each once.

@@ -3,7 +3,7 @@
 
 import { unpack } from "../../components/kit/unpack.js";
 import { listed } from "./address.js";
-import { radios } from "./controls.js";
+import { counted, radios } from "./controls.js";
 import { filled } from "./models.js";
 import { drawTable } from "./tables.js";
 
@@ -23,7 +23,7 @@ export function createSweep(page, answers, changed) {
     at("sweep-kind").hidden = titles.length < 2;
     const nEdits = listed(it.made).length;
     at("sweep-unchanged").hidden = !nEdits;
-    at("sweep-unchanged").textContent = filled(words.unchanged, { edits: counted(nEdits, "edit") });
+    at("sweep-unchanged").textContent = filled(words.unchanged, { edits: counted(nEdits, words.edits) });
     const key = JSON.stringify([open, it.text, it.method, it.prefix]);
     if (own.shown?.key !== key) own.shown = null;
     const isGoing = isAsked && own.stopped !== key;
@@ -36,7 +36,7 @@ export function createSweep(page, answers, changed) {
   function offer(it, isAsked, key) {
     const n = Object.values(it.model.kinds).reduce((sum, each) => sum + each.n_layers * each.n_heads, 0);
     at("sweep-begin").hidden = isAsked || !answers.facts();
-    at("sweep-begin").textContent = filled(words.begin, { runs: counted(n, "run"), time: time(n) });
+    at("sweep-begin").textContent = filled(words.begin, { runs: counted(n, words.runs), time: time(n) });
     at("sweep-begin").onclick = () => page.choose({ sweep_asked: "yes" });
     const { progress = { done: 0, all: n }, isGrowing, rows } = own.shown ?? {};
     const isWhole = own.shown && !isGrowing;
@@ -80,5 +80,3 @@ export function createSweep(page, answers, changed) {
 
   return { draw };
 }
-
-const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;

@@ -8,6 +8,7 @@ import { callOf } from "../engine/inside.js";
 import { layersOf } from "../engine/config.js";
 import { cellSteps } from "../payloads/cell_steps.js";
 import { changeOffer } from "../payloads/change_offer.js";
+import { comparison, difference } from "../payloads/compare.js";
 import { openMap } from "../payloads/maps.js";
 import { openTables, PAYLOADS } from "../payloads/open.js";
 import { number, percent } from "../payloads/numbers.js";
@@ -24,6 +25,8 @@ const PICTURES = {
     cellSteps(site, result, callOf(open, result, of.kind, of.layer), of),
   word_card: (site, result, of, { known }) => wordCards(site, result, known.get(result), of),
 };
+// Of A and B of Compare, which each are { site, answer }.
+const OF_BOTH = { comparison, difference };
 const STUDIES = { change: changeOf, evidence: evidenceOfAnswer, sweep: sweepOfAnswer };
 
 // What is asked is answered one by one: the page asks for the newest text once this has answered.
@@ -33,47 +36,49 @@ export default function serve(self) {
 
 // studies: name -> (open, answer, of) => steps, of: what more is asked.
 export function serveWith(self, studies) {
-  const models = { open: null };
+  const models = { open: null, second: null };
   let latest = 0; // number of messages: a study gives way to any other
   self.onmessage = async ({ data }) => {
     const { what, n } = data;
     const [begun, own] = [performance.now(), ++latest];
     try {
       if (what === "open") self.postMessage(await openModel(models, data, self));
+      else if (what === "close") models.second = null;
       else if (what === "stop") return; // a study that is at work is dropped
       else if (!models.open) throw new Error("No model is open.");
       else if (what === "study") await study(studies, models.open, data, () => own === latest, self);
-      else self.postMessage(...replyTo(models.open, data, begun));
+      else self.postMessage(...replyTo(models, data, begun));
     } catch (error) {
       const isOurs = error instanceof NoFile || what !== "open";
       const sentence = isOurs ? error.message : `${data.name} cannot be opened: ${error.message}`;
-      self.postMessage({ what: "failed", n, of: what, name: data.name, sentence });
+      self.postMessage({ what: "failed", n, of: what, name: data.name, place: data.place, sentence });
     }
   };
 }
 
-// files: name -> parts of it, or its text in base64; kernel: without it JavaScript multiplies.
-async function openModel(models, { name, files, base, config, tables }, self) {
+// place: "open", or "second" for the one beside it that Compare has. files: name -> parts of it, or its
+// text in base64; kernel: without it JavaScript multiplies.
+async function openModel(models, { place = "open", name, files, base, config, tables }, self) {
   let [have, last] = [0, 0];
   const tell = (bytes) => {
     have += bytes;
     if (performance.now() - last < TOLD_EVERY) return;
     last = performance.now();
-    self.postMessage({ what: "progress", name, have });
+    self.postMessage({ what: "progress", place, name, have });
   };
   const read = async (file) =>
     typeof file === "string" ? decodedText(file) : fetched(file, base, tell);
   const names = [files.model, files.kernel, ...(files.tokenizer ? [files.tokenizer] : [])];
   const [model, kernel, tokenizer] = await Promise.all(names.map(read));
-  models.open = null; // two models at once would be twice the memory
+  models[place] = null; // one more at once would be more memory
   const site = openTables(tables);
   const given = { model: model.buffer, tokenizer: tokenizer?.buffer, kernel: compiled(kernel) };
   const groups = (tokens) => site.words.groups(tokens);
   const open = openCheckpoint({ config, files: given, groups });
   model.buffer.transfer?.(0); // it has been read: its memory is free at once
   // known: answer -> its evidence; sweeps: answer -> its sweep, as far as it is.
-  models.open = { ...open, site, known: new WeakMap(), sweeps: new WeakMap() };
-  return { what: "opened", name };
+  models[place] = { ...open, site, name, known: new WeakMap(), sweeps: new WeakMap() };
+  return { what: "opened", place, name };
 }
 
 function compiled(kernel) {
@@ -84,19 +89,57 @@ function compiled(kernel) {
   }
 }
 
-function replyTo(open, { what, n, text, method, options, edits, prefix, pictures }, begun) {
+function replyTo(models, { what, n, text, method, options, edits, prefix, b, pictures }, begun) {
+  const { open } = models;
   const result = answer(open, { text, method, options, changes: edits, prefix });
   if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
+  const first = { site: open.site, answer: result };
+  const second = b && besideOf(models, result, { text, method, prefix }, b);
   for (const [name, of] of Object.entries(pictures)) {
     if (name === "word_card" && !open.known.has(result)) continue; // the answer was made anew since
-    const payload = PICTURES[name](open.site, result, of, open);
-    payloads[name] = { payload, nonce: digest(payload) };
+    const [component, which] = name.split(" "); // such as "head_view b"
+    if ((which === "b" || OF_BOTH[which ?? component]) && !second?.answer) continue;
+    const { site, answer: own } = which === "b" ? second : first;
+    const payload = OF_BOTH[which ?? component]
+      ? OF_BOTH[which ?? component](first, second, of)
+      : PICTURES[component](site, own, of, open);
+    if (payload) payloads[name] = { payload, nonce: digest(payload) };
   }
-  const facts = factsOf(open, result);
+  const facts = { ...factsOf(open, result), b: second && { words: second.words, problem: second.problem } };
   const ms = performance.now() - begun;
   const message = { what: "answered", n, payloads, output: result.text, facts, ms };
   return [message, Object.values(payloads).map(({ payload }) => payload.buffer)];
+}
+
+// B of Compare, as viz/pages/compare/second.py finds it: { site, answer, words, problem }; words: what it
+// writes by itself; problem: why it is not there. of: { checkpoint, method, edits, isOwn }.
+function besideOf({ open, second }, result, { text, method, prefix }, of) {
+  const model = of.checkpoint ? second : open;
+  if (of.checkpoint && model?.name !== of.checkpoint) return null; // it is not here yet
+  const { site } = model;
+  const asked = of.checkpoint
+    ? { text, method: of.method ?? method }
+    : { text, method: of.method ?? method, changes: of.edits, prefix: of.method ? [] : prefix };
+  try {
+    const own = answer(model, asked);
+    const isForced = of.checkpoint ? readsAlike(open, model, result) : !of.isOwn && !of.method;
+    const target = isForced && result.targetIds.length ? result.targetIds : null;
+    const read = target ? answer(model, { ...asked, target }) : own;
+    return { site, answer: read, words: written(site, own) };
+  } catch ({ message }) {
+    return { problem: message };
+  }
+}
+
+// Whether both split the text and the output into the same tokens.
+function readsAlike(open, second, { source, target }) {
+  if (open.model.config.family !== second.model.config.family) return false;
+  const isSame = (token) => {
+    const other = token.id < second.model.config.vocab_size && second.token(token.id);
+    return other.piece === token.piece && other.special === token.special;
+  };
+  return [...source, ...target].every(isSame);
 }
 
 // What is computed while nobody waits. The runs of a study are one by one, and between them whoever

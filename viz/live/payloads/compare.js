@@ -25,11 +25,10 @@ export function comparison(a, b, { first, second, reading }) {
   });
 }
 
-// The weights of A less those of B, as a map with a scale of two sides. Throws where there is none.
+// The weights of A less those of B, as a map with a scale of two sides; null where there is none.
 export function difference(a, b, { first, second }) {
   const [one, other] = [mapOf(a, first), mapOf(b, second)];
-  const why = whyNot(a.site, one, other);
-  if (why) throw new Error(why);
+  if (!isAlike(one, other)) return null;
   const values = one.weights.map((value, i) => value - other.weights[i]);
   const [allowed, theirs] = [one, other].map(({ map, layer, head }) => allowedOf(map, layer, head));
   const isOpen = (i) => !allowed || !theirs || allowed[i] || theirs[i];
@@ -110,11 +109,23 @@ function headsOf(site, one, other) {
   return {
     bits: fixed(jensenShannon(one, other), 4),
     largest: fixed(largest, 4),
-    query: site.words.inWord(one.names, query),
-    key: site.words.inWord(one.map.keys, key),
+    query: inWord(site, one.names, query),
+    key: inWord(site, one.map.keys, key),
     a: fixed(one.weights[place], 2),
     b: fixed(other.weights[place], 2),
   };
+}
+
+// One piece of a text by the word that it is in, as `in_word` of viz/labels.py names it.
+function inWord({ words, compare: { in_word: named } }, tokens, position) {
+  const group = words.groups(tokens).find((each) => each.includes(position));
+  const word = words.text(group.map((i) => tokens[i]));
+  const piece = words.bareLabel(tokens[position]);
+  if (piece === word) return word;
+  const signs = [...word];
+  const whole = signs.length <= named.most ? word : `${signs.slice(0, named.most - 1).join("")}…`;
+  const isSpace = group.length > 1 && words.isSpace(tokens[position].piece);
+  return filled(isSpace ? named.space : named.piece, { piece, word: whole });
 }
 
 // The mean over queries that look at something in both, in bits (Lin 1991).

@@ -3,7 +3,6 @@
 // theirs: viz/live/tables.py hands it over. A token is { id, piece, special, unknown }.
 
 const BEFORE = { id: 0, piece: " a" }; // a word that another piece may continue
-const MOST_OF_WORD = 24; // characters of a word that a piece is named with
 const MOST = 12; // characters of a word so far: those at its end, which differ
 const MOST_BEFORE = 32; // tokens among which the beginning of a word is looked for
 const N_CODES = 0x110000;
@@ -108,18 +107,6 @@ export class Words {
   text(tokens) {
     if (tokens.length === 1) return this.bareLabel(tokens[0]);
     return this.visible(this.bare(tokens)) || tokens.map((token) => this.bareLabel(token)).join("");
-  }
-
-  // One piece of a text by the word that it is in: the word itself, or "n in didn't".
-  inWord(tokens, position) {
-    const group = this.groups(tokens).find((each) => each.includes(position));
-    const [own, word] = [tokens[position], this.text(group.map((i) => tokens[i]))];
-    const piece = this.bareLabel(own);
-    if (piece === word) return word;
-    const signs = [...word];
-    const whole = signs.length <= MOST_OF_WORD ? word : `${signs.slice(0, MOST_OF_WORD - 1).join("")}…`;
-    const isSpace = group.length > 1 && !this.#isSomething(own.piece);
-    return isSpace ? `space before ${whole}` : `${piece} in ${whole}`;
   }
 
   // The same as data: nothing in it is replaced by a sign.

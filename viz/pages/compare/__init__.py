@@ -41,6 +41,12 @@ from viz.ui.showing import below, columns, outside_talks, show, show_with_files
 
 OF_ONE = ("inside", "why")
 """Pictures of one head or word, which aren't compared."""
+TWO_HEADS = (
+    "**These two heads** · Jensen-Shannon divergence **{bits} bits** · largest difference of a "
+    "weight **{largest}**: {where}"
+)
+WHERE = "“{query}” to “{key}”, {a} in A, {b} in B"
+NOT_APPLYING = "does not apply"
 FORCED = (
     "Both read the same sentence. B is given A's output, so rows and columns match and the weights "
     "can be subtracted."
@@ -80,15 +86,15 @@ def _above_pictures(pane: Pane) -> None:
     place = (a - b).abs().argmax()
     query, key = divmod(int(place), a.size(1))
     names = first.attention(recording)
-    words = (in_word(row_tokens(names, pane.reading), query), in_word(names.keys, key))
-    where = "“{}” to “{}”".format(*words)
-    weights = f"{a[query, key]:.2f} in A, {b[query, key]:.2f} in B"
-    st.markdown(
-        f"**These two heads** · Jensen-Shannon divergence **{jensen_shannon(a, b):.4f} bits** · "
-        f"largest difference of a weight **{largest_difference(a, b):.4f}**: "
-        f"{literal(f'{where}, {weights}')}",
-        help=help_of("jensen_shannon"),
+    where = WHERE.format(
+        query=in_word(row_tokens(names, pane.reading), query),
+        key=in_word(names.keys, key),
+        a=f"{a[query, key]:.2f}",
+        b=f"{b[query, key]:.2f}",
     )
+    numbers = {"bits": f"{jensen_shannon(a, b):.4f}", "largest": f"{largest_difference(a, b):.4f}"}
+    text = TWO_HEADS.format(**numbers, where=literal(where))
+    st.markdown(text, help=help_of("jensen_shannon"))
 
 
 def _below_pictures(pane: Pane) -> None:
@@ -204,7 +210,7 @@ def _numbers(both: Both) -> None:
         literal(_heading(letter, both)): metric_texts(s.attention(recording), s.layer, s.head)
         for letter, s in zip("AB", selections, strict=True)
     }
-    st.table(pd.DataFrame(columns).fillna("does not apply"))
+    st.table(pd.DataFrame(columns).fillna(NOT_APPLYING))
 
 
 DIFFERENCE = Part("Difference", _difference, draw=_draw_difference)

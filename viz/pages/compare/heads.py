@@ -219,6 +219,7 @@ ALL_HEADS = Part(TITLE, _all_heads, draw=_draw_heads)
 
 # The changes of B, where B is A with edits, and the output of the model with them.
 
+SWITCH = "Switch {name} {to}"
 NOTHING = "Nothing is changed: switch the head of B off here, or experiment on Explore."
 
 
@@ -257,7 +258,7 @@ def _switch(other: Pane) -> None:
     name = f"{kind_title(head[0])} {other.selection.name(other.recording)}"
     wanted = [each for each in off if each != head] if is_off else [*off, head]
     st.button(
-        literal(f"Switch {name} {'on' if is_off else 'off'}"),
+        literal(SWITCH.format(name=name, to="on" if is_off else "off")),
         key="switch head of B",
         on_click=switch_off,
         args=(wanted,),

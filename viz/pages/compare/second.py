@@ -139,6 +139,9 @@ def _reads_alike(first: Answer, second: Checkpoint) -> bool:
 # B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it.
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
+BY = "A by {method}"
+WITH, OF_B = "Compare **A** with **B** of", "Checkpoint of B"
+SAME_HEAD, OWN_WORDS = "Same head in A and B", "B writes its own words"
 
 
 @dataclass
@@ -160,12 +163,12 @@ def choose_second(first: Pane) -> Pane:
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
     look: Any = {"vertical_alignment": "center", "gap": "small"}
     with st.container(horizontal=True, key="second", **look):
-        st.caption("Compare **A** with **B** of", width="content")
+        st.caption(WITH, width="content")
         of = derived(first)
         chosen = _chosen(of)
         offered = [SAME, EDITED, *map(_by, _methods(first)), *names]
         st.selectbox(
-            "Checkpoint of B",
+            OF_B,
             offered,
             offered.index(chosen),
             format_func=lambda name: visible(title(name)),
@@ -175,10 +178,10 @@ def choose_second(first: Pane) -> Pane:
         )
         if chosen != SAME:
             is_same = first.screen.of(CompareFields).same_head
-            st.toggle("Same head in A and B", is_same, **bound("same_head", is_same))
+            st.toggle(SAME_HEAD, is_same, **bound("same_head", is_same))
         if chosen == EDITED and first.answer.decoding is not None:
             writes = first.screen.of(CompareFields).own_b
-            st.toggle("B writes its own words", writes, **bound("own_b", writes))
+            st.toggle(OWN_WORDS, writes, **bound("own_b", writes))
     place = st.empty()
     try:
         if of is None:
@@ -231,7 +234,7 @@ def _chosen(of: "Second | Changed | ByMethod | None") -> str:
 
 
 def _by(method: str) -> str:
-    return f"A by {decoding_methods()[method].title.lower()}"
+    return BY.format(method=decoding_methods()[method].title.lower())
 
 
 def _methods(first: Pane) -> list[str]:

@@ -18,7 +18,7 @@ from viz.ui.parts import Part
 from viz.ui.progress import whole
 from viz.ui.showing import show_words
 
-NAME, TITLE = "texts", "What both write"
+NAME, TITLE, ALIKE = "texts", "What both write", "Both write the same."
 MOST_PAIRS = 3
 """Differences that a sentence names."""
 HEADS = "Two attention heads, of one Transformer or of two, side by side."
@@ -59,7 +59,7 @@ def _exhibit(both: Both, other: Answer) -> Exhibit:
         for each in (both.a.answer, other)
     )
     lines = [_line(both, "A", a, b), _line(both, "B", b, a)]
-    foot = [Span("Both write the same.")] if a == b else []
+    foot = [Span(ALIKE)] if a == b else []
     return Exhibit(TITLE, Words(lines, foot), is_main=False, pane=both.a)
 
 
