@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_380, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (6_495, 50),
+    "viz/live": (6_508, 50),
     "viz/notebook": (1_044, 10),
     "viz/pages": (9_004, 37),
     "viz/painters": (2_513, 10),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 506, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
