@@ -58,14 +58,15 @@ screenshots: .venv/ready-for-tests
 	$(BIN)/python -m tests.browser.screenshots
 	$(BIN)/python -m tests.browser.film
 
-# A page that needs no server: the models answer in the reader's browser. python -m http.server
-# --directory build/site shows it here; any host of static files takes the folder as it is.
+# Pages that need no server: the models answer in the reader's browser; stories and lessons beside
+# them. python -m http.server --directory build/site shows it here; any host of static files takes
+# the folder as it is.
 site: .venv/ready
 	$(BIN)/python -m viz site $(OUT) $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)")
 
 check-site: .venv/ready-for-tests
 	sh tests/browser/install.sh
-	$(BIN)/python -m pytest tests/viz/live tests/browser/test_live.py
+	$(BIN)/python -m pytest tests/viz/live tests/browser/test_live.py tests/browser/test_site.py
 
 # A site of README, docs and changes in build/docs, which needs no network.
 docs: .venv/ready-for-docs

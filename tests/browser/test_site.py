@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.hosted import hosted
-from tests.viz.live.test_site import APP, HERE, written
+from tests.browser.visits import counted, visit
+from tests.viz.live.test_site import APP, HERE, NAME, written
 
 pytestmark = pytest.mark.browser
 TEXT = "It rains."
@@ -107,3 +108,18 @@ def test_on_a_phone_all_pages_are_in_the_menu(browser: Browser, folder: Path) ->
     page.goto((folder / "stories" / "few.html").as_uri())
     expect(page.locator(".picture [data-nonce]").first).to_be_visible()
     context.close()
+
+
+def test_a_second_visit_fetches_nothing_and_a_second_page_what_is_its_own(
+    visitor: BrowserContext, folder: Path
+) -> None:
+    with counted(folder) as (host, sent):
+        first = visit(visitor, host, sent, NAME)
+        again = visit(visitor, host, sent, NAME)
+        link = visit(visitor, f"{host}?text=It+snows.", sent, NAME)
+        story = visit(visitor, f"{host}stories/few.html", sent)
+    assert first.of("weights/") > 3e6 and first.of("assets/") < 400_000
+    assert again.n_bytes == 0
+    assert list(link.files) == ["/"] and link.n_bytes < 30_000
+    own = [each for each in story.files if not each.startswith("/assets/notebook_story.")]
+    assert own == ["/stories/few.html"]

@@ -20,6 +20,7 @@ VIZ = Path(__file__).parents[2]
 TYPEFACE = VIZ / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
 ENTRIES = ("notebook", "live")
 """Folders whose scripts begin pages, or are the worker of one."""
+_CONTENT = '<script type="application/json" id="content">'
 _MODULE = '<script type="module">'
 _IMAGE = re.compile(r'src="data:image/webp;base64,([^"]*)"')
 _POLICY = re.compile(r'(?<=Content-Security-Policy" content=")[^"]*')
@@ -30,7 +31,7 @@ class Part:
     """A text that pages have in common."""
 
     text: str
-    """As it stands in a page."""
+    """The text as a page has it."""
     instead: str
     """The text that takes its place; `⟨up⟩` is the way from the page to the folder."""
     file: str
@@ -72,6 +73,10 @@ def divided(pages: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
                 heads[part.head] = None
                 files[part.file] = part.content
         page = _IMAGE.sub(lambda match: _image(match, files), page)
+        if "/" not in path:  # it is opened by many addresses, each of which a browser keeps anew
+            page, part = _content(page)
+            heads[part.head] = None
+            files[part.file] = part.content
         if heads:
             page = page.replace(_MODULE, "".join(heads) + _MODULE, 1)
             page = _POLICY.sub(lambda match: own_files(match[0]), page, count=1)
@@ -85,6 +90,14 @@ def _image(match: re.Match[str], files: dict[str, bytes]) -> str:
     file = _file("chart", ".webp", content)
     files[file] = content
     return f'loading="lazy" src="⟨up⟩{file}"'
+
+
+def _content(page: str) -> tuple[str, Part]:
+    """Take what a page knows out of it: a script brings it back."""
+    before, opens, rest = page.partition(_CONTENT)
+    text, closes, after = rest.partition("</script>")
+    script = f'document.getElementById("content").textContent = {json.dumps(text)};\n'.encode()
+    return before + opens + closes + after, Part(text, "", _file("content", ".js", script), script)
 
 
 def own_files(policy: str) -> str:
