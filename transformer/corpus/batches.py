@@ -18,17 +18,18 @@ from transformer.decoding.decode import decode
 from transformer.decoding.shared_batch import SharedBatch
 from transformer.decoding.steps import Decoding
 from transformer.device import device_trouble
+from transformer.editing.editor import Editor
 from transformer.inputs import InputError, source_ids
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.models.family import ForcedPass, Ids
 from transformer.models.token_model import TokenWriter
 from transformer.recording import AttentionCall, Recording
 from transformer.recording.ours import calls_of_batch, padded_batch
-from transformer.recording.watched import watched_calls
+from transformer.recording.watched import record_watched, watched_calls
 from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
 from transformer.refusal import Refusal
 from transformer.token import Token, n_words
-from transformer.tokenizer import TokenizerError
+from transformer.tokenizer import Tokenizer, TokenizerError
 from transformer.vocabulary import source_side
 
 
@@ -325,16 +326,20 @@ def _compared(checkpoint: Checkpoint) -> str:
     texts: list[Text] = []
     for n, length in enumerate(PROBES):
         ids = _ids(checkpoint, length)
-        target = ids if family.target == "needed" else None
+        target = None
+        if family.target == "needed":
+            target = _plain_ids(checkpoint.tokenizer, length) if family.is_own else ids
         forced = family.forced_pass(checkpoint.config, ids, target)
-        texts.append(Text(n, None, forced))
-    together = {each.kind: each for each in observed(checkpoint, texts, Names(checkpoint))}
+        texts.append(Text(n, None if target is None else tuple(target), forced))
+    names = Names(checkpoint)
+    together = {each.kind: each for each in observed(checkpoint, texts, names)}
     for n, text in enumerate(texts):
-        inputs = text.forced.inputs
-        alone = watched_calls(checkpoint, text.forced, inputs, len(inputs[0]))
+        alone = _alone(checkpoint, text)
+        if isinstance(alone, str):
+            return alone
         if set(alone) != set(together) or not alone:
             return "its kinds of attention are told apart in one text only"
-        for kind, calls in alone.items():
+        for kind, (calls, tokens) in alone.items():
             batch = together[kind]
             n_queries, n_keys = len(batch.queries[n]), len(batch.keys[n])
             for layer, call in enumerate(calls):
@@ -344,7 +349,33 @@ def _compared(checkpoint: Checkpoint) -> str:
                 apart = batch.weights(layer)[n, :, :n_queries, :n_keys] - weights
                 if not float(apart.abs().max()) < FURTHEST:
                     return "a text shows other weights in a padded batch"
+            if tokens and tokens != (batch.queries[n], batch.keys[n]):
+                return "its rows or columns are of other tokens than its text's, in their order"
     return ""
+
+
+def _alone(
+    checkpoint: Checkpoint, text: Text
+) -> dict[str, tuple[Sequence[AttentionCall], tuple[Tokens, Tokens] | None]] | str:
+    """Kind -> its calls in a pass over one text; of a module of one's own, whose rows may be in any
+    order, with the tokens of rows and columns. A reason, in a clause: its passes do not repeat.
+    """
+    inputs = text.forced.inputs
+    if not checkpoint.family.is_own:
+        calls = watched_calls(checkpoint, text.forced, inputs, len(inputs[0]))
+        return {kind: (of, None) for kind, of in calls.items()}
+    targets = [] if text.target is None else [*text.target]
+    recording = record_watched(checkpoint, text.forced, inputs[0], targets, Editor())
+    if recording.varies:
+        return "its passes over one text differ"
+    every = recording.attentions.items()
+    return {kind: (each.calls, (each.queries, each.keys)) for kind, each in every}
+
+
+def _plain_ids(tokenizer: Tokenizer, n: int) -> list[int]:
+    """Ids of n tokens that are not special, each another one as far as they last."""
+    plain = [id for id in range(tokenizer.vocab_size) if not tokenizer.token(id).special]
+    return [plain[at % len(plain)] for at in range(n)]
 
 
 def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
@@ -352,6 +383,8 @@ def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
     config = checkpoint.config
     most = min(config.max_len, int(getattr(config, "max_target_len", None) or config.max_len))
     words = [*ascii_lowercase, *digits, *ascii_uppercase][: min(n_words, most)]
+    if checkpoint.family.is_own:  # its function may take other words than letters, or fail
+        return _plain_ids(source_side(checkpoint.tokenizer), min(n_words, most))
     try:
         ids = source_ids(checkpoint, " ".join(words))
         if len(ids) <= most and 2 * len({*ids}) > len(ids):  # else letters are all one <unk>

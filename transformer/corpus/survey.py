@@ -1,9 +1,9 @@
 """survey(): what each head of a model does over many sentences."""
 
 import time
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -72,7 +72,11 @@ class Portion:
         try:
             yield
         except (InputError, TokenizerError, NotFinite) as error:
-            self.left_out.append(f"line {number} is left out: {error}")
+            self.leave_out(number, error)
+
+    def leave_out(self, number: int, error: Refusal) -> None:
+        """Say why a line is missing."""
+        self.left_out.append(f"line {number} is left out: {error}")
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -170,14 +174,17 @@ class Surveyor:
         texts = self._texts(lines, portion)
         n_heads = int(getattr(self._checkpoint.config, "n_heads", 16))
         together = batches(texts, 1 if self.why_alone else self._batch, n_heads)
-        for batch in (some for every in together for some in self._apart(every)):
-            attentions: list[BatchAttention] = []
-            with (
-                device_trouble(),
-                portion.timed("record"),
-                portion.leaving_out(batch[0].sentence) if self.why_alone else nullcontext(),
-            ):
-                attentions = self._observed(batch, lines)
+        waiting = deque(some for every in together for some in self._apart(every))
+        while waiting:
+            batch, attentions = waiting.popleft(), list[BatchAttention]()
+            try:
+                with device_trouble(), portion.timed("record"):
+                    attentions = self._observed(batch, lines)
+            except (InputError, TokenizerError, NotFinite) as error:
+                if len(batch) > 1:  # a module of one's own: all but some of them may be read
+                    waiting.extendleft([each] for each in batch)
+                    continue
+                portion.leave_out(batch[0].sentence, error)
             yield batch, attentions
 
     def _apart(self, batch: list[Text]) -> list[list[Text]]:
@@ -189,7 +196,7 @@ class Surveyor:
         return [[each] for each in batch] if is_one else [batch]
 
     def _observed(self, batch: Sequence[Text], lines: Lines) -> list[BatchAttention]:
-        if not self.why_alone:
+        if not self.why_alone and (len(batch) > 1 or not self._checkpoint.family.is_own):
             return observed(self._checkpoint, batch, self._names)
         (text,) = batch
         target = None if text.target is None else self._names(text.target, is_source=False)

@@ -46,6 +46,10 @@ class OwnConfig:
     eos_id: int | None
     classes: tuple[str, ...] = ()
     """The names of a classifier's classes."""
+    mask: str | None = None
+    """The argument that takes a mask of padding; None: none does."""
+    source_pad_id: int | None = None
+    """The id of padding in a source, where that has another vocabulary."""
 
     @property
     def eos_ids(self) -> frozenset[int]:
@@ -91,9 +95,14 @@ class OwnModel(nn.Module):
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
 
         Of a module that writes nothing, logits [1, C] or [1, T, C] where it gives any, else
-        [1, 0]. mask: of padding; the module tells padding by its id. Raises InputError.
+        [1, 0]. Several texts [B, T] are run for whoever watches, and give [B, 0].
+        mask: of the text or source [B, T], 0 at padding; without an argument for it the module
+        tells padding by its id, if it does. Raises InputError.
         """
-        return self._logits(*inputs)[None]
+        if len(inputs[0]) == 1:
+            return self._logits(*inputs, mask=mask)[None]
+        self._output(*inputs, mask=mask)
+        return inputs[0].new_empty(len(inputs[0]), 0)
 
     def start(self, source: Tensor) -> State:
         """Read a source [1, S], or a prompt [1, S] without its last token."""
@@ -150,8 +159,12 @@ class OwnModel(nn.Module):
                 self._difference = f"A second pass over the same text fails: {error}"
         return self._difference or ""
 
-    def _output(self, *inputs: Tensor) -> Any:
+    def _output(self, *inputs: Tensor, mask: Tensor | None = None) -> Any:
         """One pass -> whatever it gives."""
+        named = {}
+        if self.config.mask is not None:
+            mask = torch.ones_like(inputs[0]) if mask is None else mask
+            named[self.config.mask] = mask.bool()
         n = max(ids.size(-1) for ids in inputs)
         hint = f" It was given {n} tokens: if it takes fewer, say so by max_len."
         with (
@@ -161,13 +174,13 @@ class OwnModel(nn.Module):
             torch.no_grad(),
             callers_state(),
         ):
-            output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
+            output = (self._run or self.inner)(*(ids.clone() for ids in inputs), **named)
             self._longest = max(n, self._longest)
         return output
 
-    def _logits(self, *inputs: Tensor) -> Tensor:
+    def _logits(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """One pass -> [T, V]; of a module that writes nothing, what is like that."""
-        output = self._output(*inputs)
+        output = self._output(*inputs, mask=mask)
         first = output[0] if isinstance(output, tuple | list) and output else output
         logits, n_classes = logits_of(first), len(self.config.classes)
         if self.writes or n_classes:

@@ -48,6 +48,7 @@ SPLITS = Wanted(
     tokenize=SPLITS,
     target_tokenize=SPLITS.or_none,
     writes=TEXT,
+    mask=TEXT.or_none,
     run=FUNCTION.or_none,
     detokenize=FUNCTION.or_none,
     max_len=COUNT,
@@ -64,6 +65,7 @@ def from_module(
     start: int | str | None = None,
     end: int | str | None = None,
     pad: int | str | None = None,
+    mask: str | None = None,
     target_tokenize: Splits | Vocabulary | None = None,
     target_pieces: Pieces | None = None,
     detokenize: Callable[[list[int]], str] | None = None,
@@ -82,6 +84,9 @@ def from_module(
     run: (ids [1, T]), or for a target (source [1, S], target [1, T]) -> logits [1, T, V]; of what
         writes nothing, any output. Left out: the module itself.
     start, end, pad: ids or pieces; a target begins with `start`, which it must have.
+    mask: the argument of `run`, or of the module, that takes a mask of the text or source: bool
+        [B, T], True at its tokens, False at padding. With it, or where the module knows padding by
+        its id `pad`, a survey reads texts in batches, if each shows there what it shows alone.
     target_tokenize: the same as tokenize, of a text that it writes, whose start and end need not be
         there; left out, `tokenize` splits it where both have one vocabulary.
     target_pieces: where it writes another vocabulary than it reads. detokenize: ids -> text; left
@@ -119,8 +124,11 @@ def from_module(
     splits = None if target_tokenize is None else splitter(target_tokenize, is_target=True)
     tokenizer: Tokenizer = OwnTokenizer(read, special, reads, detokenize, splits, eos)
     kind = "characters" if getattr(tokenizer, "kind", "") == "characters" else "own"
+    source_pad = pad_id
     if target_pieces is not None:
-        source = OwnTokenizer(read, [] if pad_id is None else [pad_id], reads)
+        has_pad = pad in read if isinstance(pad, str) else pad_id is not None and pad_id < len(read)
+        source_pad = _id(pad, read) if has_pad else None
+        source = OwnTokenizer(read, [] if source_pad is None else [source_pad], reads)
         target = OwnTokenizer(names_out, special, None, detokenize, splits, eos)
         tokenizer = PairTokenizer(source, target)
     name = name_of(module)
@@ -132,6 +140,8 @@ def from_module(
         bos_id=bos,
         eos_id=eos,
         classes=_texts("classes", classes),
+        mask=mask,
+        source_pad_id=None if target_pieces is None else source_pad or 0,
     )
     family = FAMILIES[writes]
     opens_at = (list(family.attentions)[-1], 0, 0)

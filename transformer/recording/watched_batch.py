@@ -13,6 +13,7 @@ from transformer.editing.editor import Editor
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass
+from transformer.own_module.model import OwnModel
 from transformer.recording import AttentionCall
 from transformer.recording.ours import padded_batch
 from transformer.token import Token
@@ -26,8 +27,10 @@ from transformer.watch.results import DRAWS
 
 
 def reads_masks(checkpoint: Checkpoint) -> bool:
-    """Tell whether a model that is watched is told what is padding."""
+    """Tell whether a model that is watched is told what is padding, or may know it by its id."""
     model = checkpoint.model
+    if isinstance(model, OwnModel):
+        return model.config.mask is not None or model.config.pad_id >= 0
     if not isinstance(model, HuggingFaceModel):
         return False
     return "attention_mask" in signature(type(model.inner).forward).parameters
@@ -44,8 +47,13 @@ def watched_calls_of_batch(
     a text by itself: whoever asks compares the two. Raises InputError.
     """
     pad = max(0, checkpoint.config.pad_id)  # -1 stands for none
+    of_source: int | None = getattr(checkpoint.config, "source_pad_id", None)
+    pads = [pad if of_source is None else of_source, pad]
     arguments = list(zip(*(each.inputs for each in passes), strict=True))
-    inputs = [padded_batch(rows, pad, checkpoint.device) for rows in arguments]
+    inputs = [
+        padded_batch(rows, pad, checkpoint.device)
+        for rows, pad in zip(arguments, pads, strict=False)
+    ]
     mask = padded_batch([[1] * len(ids) for ids in arguments[0]], 0, checkpoint.device)
     watcher = Watcher(checkpoint.model, is_one=False)
     watcher.n_texts = len(passes)

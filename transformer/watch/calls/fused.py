@@ -256,11 +256,17 @@ def multi_head_call(
 ) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
     """Keep what `multi_head_attention_forward` read: how to project it, its mask, H, Q, K.
 
-    query [Q, 1, D] or [Q, D], key and value alike. is_kept: they are projected at once: by the time
+    query [Q, B, D] or [Q, D], key and value alike; the heads of a batch are those of all texts, one
+    text after the other. is_kept: they are projected at once: by the time
     that somebody asks, the matrices may have been trained on, and the input be another pass's.
     """
     extra = int(bias_k is not None) + int(add_zero_attn)
     n_keys = key.size(0) + extra
+    n_texts = query.size(1) if query.dim() == 3 else 1
+    if key_padding_mask is not None:  # [B, K] or [K]: a row for each head
+        key_padding_mask = key_padding_mask.reshape(n_texts, -1)
+        rows = num_heads if n_texts > 1 else 1
+        key_padding_mask = key_padding_mask.repeat_interleave(rows, 0)
     mask = _merged(attn_mask, key_padding_mask, key.size(0), extra)
     weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
     if not use_separate_proj_weight and in_proj_weight is not None:
@@ -271,11 +277,12 @@ def multi_head_call(
     def projected() -> list[Tensor]:
         with torch.no_grad():
             q, k, v = (
-                F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
+                F.linear(x.reshape(x.size(0), n_texts, -1), weight, bias)  # [T, B, D]
                 for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
             )
             k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
-        return [x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v)]
+        heads = (x.unflatten(-1, (num_heads, -1)) for x in (q, k, v))  # [T, B, H, d]
+        return [x.permute(1, 2, 0, 3).flatten(0, 1) for x in heads]
 
     if is_kept:
         projected()
@@ -296,7 +303,7 @@ def multi_head_call(
         )
         return masked(call, mask.low)
 
-    return make, mask, (num_heads, query.size(0), n_keys)
+    return make, mask, (n_texts * num_heads, query.size(0), n_keys)
 
 
 def added_keys(*args: Any, **kwargs: Any) -> tuple[str, ...]:
@@ -320,10 +327,18 @@ def multi_head_reads(*args: Any, **kwargs: Any) -> list[Reading]:
     return [Reading(each, each, whole, bias) for each in different.values()]
 
 
-def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
-    """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random."""
+def is_random(*args: Any, **kwargs: Any) -> bool:
+    """Tell whether `multi_head_attention_forward` drops weights at random."""
     arguments = _SIGNATURE.bind(*args, **kwargs).arguments
-    if arguments.get("training", True) and arguments["dropout_p"]:
+    return bool(arguments.get("training", True) and arguments["dropout_p"])
+
+
+def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
+    """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random, or
+    of a batch.
+    """
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    if is_random(*args, **kwargs) or (result.dim() == 3 and result.size(1) > 1):
         return None
     rows = result.reshape(-1, result.size(-1))  # [Q, D]
     queries = sampled(len(rows))
@@ -331,10 +346,10 @@ def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | Non
 
 
 def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:
-    """The keys that the module itself adds after those of the sequence."""
+    """The keys [T, B, D] that the module itself adds after those of the sequence."""
     if bias is not None:
-        x = torch.cat([x, bias.view(1, -1)])
-    return F.pad(x, (0, 0, 0, 1)) if add_zero else x
+        x = torch.cat([x, bias.view(1, 1, -1).expand(1, x.size(1), -1)])
+    return F.pad(x, (0, 0, 0, 0, 0, 1)) if add_zero else x
 
 
 def _merged(attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra: int) -> Split:

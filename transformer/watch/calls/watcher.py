@@ -13,6 +13,7 @@ from transformer.watch.calls.fused import (
     Splits,
     added_keys,
     fused_call,
+    is_random,
     multi_head_call,
     multi_head_reads,
     multi_head_sample,
@@ -193,7 +194,7 @@ class Watcher(Products):
             batch = query.transpose(0, 1)[:, None]
             if self._is_of_windows(batch, place):
                 return
-            one_of_batch(batch, place.path)  # raises for a batch
+            one_of_batch(self.folded(batch), place.path)  # raises for a batch
         make, mask, sizes = multi_head_call(self._is_kept, query, key, *args, **kwargs)
         is_causal = later_keys_are_closed(mask.uncovered, *sizes[1:])
         added = added_keys(query, key, *args, **kwargs)
@@ -210,7 +211,7 @@ class Watcher(Products):
             self.homes.give_rows(result, seen.homes.queries, 0)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
-        self.draws |= seen.sample is None
+        self.draws |= is_random(query, key, *args, **kwargs)
         self._note(seen, None)
 
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:

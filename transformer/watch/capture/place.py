@@ -184,13 +184,15 @@ class Places:
         is_causal = getattr(module, "is_causal", None)
         sizes = _sizes_read(values, d_head)
         first = _grids(values, d_head) or next(iter(sizes), ())
+        batch = first if len(first) == 2 and 1 not in first else ()
+        alone = 0 if batch else 1  # axes of a sequence by itself: beside a batch that is a mask's
         return Place(
             path=self._path(module, outer),
             is_causal=is_causal if isinstance(is_causal, bool) else None,
             reads_another=reads_another,
             name=type(module).__name__,
-            lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == 1),
-            batch=first if len(first) == 2 and 1 not in first else (),
+            lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == alone),
+            batch=batch,
             run=self._n_runs,
             reading=self._readings.here(held, n_queries),
             is_beside=self._readings.are_beside,
