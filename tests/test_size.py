@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_499, 13),
     "viz/lessons": (3_032, 15),
-    "viz/live": (7_420, 57),
+    "viz/live": (7_422, 57),
     "viz/notebook": (1_042, 10),
     "viz/pages": (8_969, 37),
     "viz/painters": (2_514, 10),
