@@ -22,11 +22,11 @@ from viz.painters.bars_html import elements
 from viz.painters.table_html import table_html
 from viz.theme import LIGHT
 
-SHORT = "She has two dogs."
+SHORT = "It rains."
 LONG = "When the old man came home, his big dog was waiting at the door for him, and he saw that "
 LONG += "nobody else had been in the house."
 TEXTS = {
-    "en-de-small": (SHORT, "It is late.", "C++ isn't 3.50 € 😀?"),
+    "en-de-small": (SHORT, "He slept.", "C++, 3 €?"),
     "en-de-small, more words than have room": (LONG,),
     "sentiment": ("It is dull.",),
     "everyday": ("She told me that she",),

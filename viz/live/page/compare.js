@@ -17,7 +17,8 @@ export function createCompare(page, put) {
   const words = page.words.second;
   const own = { numbers: "" };
 
-  // found: of payloads/compare.js, or null; facts: of the answer; coming: what is said until B is here.
+  // found: of payloads/compare.js, or null; facts: of the answer; coming: what is said until B is here, as
+  // besideSays of models.js has it.
   function draw(it, found, facts, coming) {
     choices(it);
     const nEdits = listed(it.made).length;
@@ -25,7 +26,10 @@ export function createCompare(page, put) {
     const isPlain = it.b.of !== "edits";
     const others = isPlain && nEdits ? filled(unchanged, { edits: counted(nEdits, edits) }) : "";
     const says = isPlain || nEdits ? others : words.nothing;
-    const problem = coming || facts?.b?.problem || says;
+    at("second-sends").hidden = !coming.button;
+    at("second-sends").textContent = coming.button;
+    at("second-sends").onclick = coming.send;
+    const problem = coming.text || (coming.button ? "" : facts?.b?.problem || says);
     at("second-says").hidden = !problem;
     at("second-says").textContent = problem;
     texts(it, facts);

@@ -1,6 +1,7 @@
 // Which model answers: the smallest at once, the one that is chosen as soon as it is here.
 
 const NARROW = 700; // px of a window below which nobody is sent a large model unasked
+const LARGE = 10e6; // bytes of such a model
 const SLOW = 4; // Mbit/s below which likewise: 30 MB take a minute
 
 // models: [{ name, bytes, files, config, tables }], the first one that of the page. node: the line that
@@ -17,7 +18,7 @@ export function createModels(models, worker, base, node, words, changed) {
   };
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
   Object.assign(own, { refused: "", shows: "" });
-  const second = { name: null, isOpen: false, have: 0, fault: "" }; // stands beside it, on Compare
+  const second = { name: null, isOpen: false, have: 0, fault: "", isHeld: false }; // of B, on Compare
   let settle;
   const ready = new Promise((go) => (settle = go));
   const waiting = []; // [name, what is called once it is open]
@@ -56,18 +57,30 @@ export function createModels(models, worker, base, node, words, changed) {
   // The model of B on Compare, null for none: whether it is open.
   function beside(name) {
     if (name === second.name) return second.isOpen;
-    Object.assign(second, { name, isOpen: false, have: 0, fault: "" });
+    Object.assign(second, { name, isOpen: false, have: 0, fault: "", isHeld: false });
     if (name === null) worker.postMessage({ what: "close" });
-    else worker.postMessage({ what: "open", place: "second", name, ...givenOf(name), base });
+    else if (isSparing() && by.get(name).bytes > LARGE) second.isHeld = true;
+    else sendSecond();
     return false;
   }
 
-  // What is said while B is not there.
+  function sendSecond() {
+    Object.assign(second, { isHeld: false, fault: "" });
+    const { name } = second;
+    worker.postMessage({ what: "open", place: "second", name, ...givenOf(name), base });
+  }
+
+  // What is said while B is not there: { text, button, send }; button: the text of what has it sent.
   function besideSays() {
-    const { name, isOpen, have, fault } = second;
-    if (!name || isOpen) return "";
-    const values = { coming: name, have: mb(have), of: mb(by.get(name).bytes) };
-    return fault || filled(words.beside, values);
+    const { name, isOpen, isHeld, have, fault } = second;
+    if (!name || isOpen) return { text: "", button: "" };
+    const values = { chosen: name, coming: name, have: mb(have), of: mb(by.get(name).bytes) };
+    const offer = isHeld ? filled(words.fetch, values) : fault && words.again;
+    const send = () => {
+      sendSecond();
+      changed();
+    };
+    return { text: isHeld ? "" : fault || filled(words.beside, values), button: offer, send };
   }
 
   function hearSecond({ what, name, have, sentence }) {

@@ -6,7 +6,9 @@ import { addressOf } from "./address.js";
 // style: an element, too. page: as in acts.js, with spelled(changes).
 export function drawTable(host, style, elements, page) {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const { scrollTop: top = 0, scrollLeft: left = 0 } = root.querySelector("figure") ?? {};
   root.replaceChildren(grow(style), ...elements.map(grow));
+  root.querySelector("figure").scrollTo({ top, left }); // one that grows stays where it was scrolled
   for (const link of root.querySelectorAll("a[data-state]")) follow(link, page);
 }
 
