@@ -62,7 +62,7 @@ ROOMS = {
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
     "viz/live": (6_105, 45),
-    "viz/notebook": (1_042, 10),
+    "viz/notebook": (1_132, 10),
     "viz/pages": (9_154, 38),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
