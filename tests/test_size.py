@@ -37,7 +37,7 @@ ROOMS = {
     "transformer/analysis": (5_413, 20),
     "transformer/causes": (3_557, 12),
     "transformer/commands": (2_024, 11),
-    "transformer/corpus": (4_852, 20),
+    "transformer/corpus": (4_855, 20),
     "transformer/decoding": (3_364, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
