@@ -258,3 +258,5 @@ def test_one_version() -> None:
     ]
     assert versions[0] == versions[1] and len(versions[0]) == 1
     assert f"## {versions[0][0]}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    bibtex = (ROOT / "docs" / "library.md").read_text("utf-8")
+    assert re.findall(r"^  version = \{([\d.]+)\},$", bibtex, re.M) == versions[0]

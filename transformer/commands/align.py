@@ -178,7 +178,7 @@ def _values(score: ReaderScore) -> Result:
 
 
 def _summary(readings: Readings, reader: Reader, n: int) -> list[str]:
-    aligned = f"{n:,} pairs are aligned by {_name(reader)}."
+    aligned = f"{n:,} {'pair is' if n == 1 else 'pairs are'} aligned by {_name(reader)}."
     if not readings.scores:
         return [aligned]
     gold = f"{readings.n_links:,} sure links that people made"

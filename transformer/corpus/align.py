@@ -221,7 +221,10 @@ class Readings:
                 why = next(iter(self.left_out), "no cross-attention was seen.")
                 raise InputError(f"There is no pair that can be aligned: {why}")
             what = "a sure link" if self.by == "gold" else "a word that both spell alike"
-            raise InputError(f"No pair of texts has {what}: no head can be chosen by them.")
+            raise InputError(
+                f"No pair of texts has {what}, by which a head could be chosen: name the head, or "
+                "give other pairs."
+            )
         return self.scores[0].reader
 
     @property

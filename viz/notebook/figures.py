@@ -1,24 +1,26 @@
 """Views and tables of a recording in a notebook, and charts without Plotly."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from transformer.analysis.reading import Selection
 from transformer.causes import Evidence
-from transformer.corpus.labels import Atlas
-from transformer.corpus.shipped import ShippedSurvey
+from transformer.corpus.labels import Atlas, title_of
+from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.discover import discover
 from transformer.inputs import InputError
 from transformer.recording import Recording
+from transformer.refusal import items_of
 from viz.app_packages import go
 from viz.causes.tables import worth_tables
 from viz.components.kit.browser import bundle
 from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
-from viz.export import inline, page_html
+from viz.export import inline, page_html, rows_csv
 from viz.figures.heads import all_heads
 from viz.notebook.picture import Picture, ThemeName, image, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
@@ -109,19 +111,101 @@ def word_card(evidence: Evidence, word: int | str = 0, *, theme: ThemeName = "au
 
 
 @pictured
-def heads_table(survey: Survey | ShippedSurvey, *, theme: ThemeName = "auto") -> Picture:
+def heads_table(
+    survey: Survey | ShippedSurvey,
+    *,
+    numbers: Sequence[str] | None = None,
+    theme: ThemeName = "auto",
+) -> Picture:
     """A row for each head of a survey: labels, footprint, and every number.
 
     survey: of `survey()`, or one that is kept beside a checkpoint, which also knows what each head
-    is worth.
+    is worth. numbers: the names of those that are wanted, as "entropy"; all when left out. It is
+    saved as .csv and, for a paper, as .tex (booktabs) as well: means with 95 % intervals and n.
+    Raises InputError for a number that is not there.
     """
     if isinstance(survey, Survey):
         survey = ShippedSurvey(survey, {}, {}, {}, {}, {}, "nats", "")
     atlas = Atlas(survey)
     places = list(atlas.heads)
-    names = dict.fromkeys(name for kind in atlas.kinds for name in atlas.numbers(kind))
-    table = all_heads.heads_table(atlas, places, list(names), [""] * len(places), "layer")
-    return _page(table, "All heads", theme)
+    names = [*dict.fromkeys(name for kind in atlas.kinds for name in atlas.numbers(kind))]
+    if numbers is not None:
+        wanted = items_of(numbers)
+        if wanted is None or not set(map(str, wanted)) <= set(names):
+            raise InputError(f"Numbers are a list of some of {', '.join(names)}.")
+        names = [*map(str, wanted)]
+    table = all_heads.heads_table(atlas, places, names, [""] * len(places), "layer")
+    files = {
+        "csv": lambda: rows_csv(_rows(atlas, names)),
+        "tex": lambda: _latex(atlas, names).encode(),
+    }
+    return replace(_page(table, "All heads", theme), files=files)
+
+
+# All heads as files: every number with its interval and its n, and a table of LaTeX's booktabs.
+
+ESCAPES = str.maketrans(
+    {each: f"\\{each}" for each in "%&_#${}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"−": "$-$", "→": r"$\to$"}
+)
+
+
+def _rows(atlas: Atlas, numbers: Sequence[str]) -> list[dict[str, object]]:
+    """A row for each head: its labels, and of each number mean, low, high and n of sentences."""
+    rows = []
+    for kind, layer, head in atlas.heads:
+        labels = atlas.labels.get((kind, layer, head), ())
+        row: dict[str, object] = {"kind": kind, "layer": layer, "head": head}
+        row["does"] = " · ".join(label.title for label in labels)
+        for name in numbers:
+            of = atlas.number((kind, layer, head), name)
+            values = (None,) * 4 if of is None else (of.mean, of.low, of.high, of.n_sentences)
+            ends = zip(("", "_low", "_high", "_n"), values, strict=True)
+            row |= {f"{name}{end}": "" if value is None else value for end, value in ends}
+        rows.append(row)
+    return rows
+
+
+def _latex(atlas: Atlas, numbers: Sequence[str]) -> str:
+    """The same for a paper; the package booktabs draws its rules."""
+    unit = atlas.shipped.unit
+
+    def title(name: str) -> str:
+        every = {of.n_sentences for place in atlas.heads if (of := atlas.number(place, name))}
+        n = "--".join(f"{each:,d}" for each in sorted({min(every), max(every)}))
+        return f"{title_of(name).lower().translate(ESCAPES)} ($n$ = {n})"
+
+    def cell(place: Place, name: str) -> str:
+        of = atlas.number(place, name)
+        if of is None:
+            return "--"
+        text = all_heads.text_of(name, of.mean, unit).translate(ESCAPES)
+        if of.low is None or of.high is None:
+            return text
+        ends = all_heads.ends_text(name, of.low, of.high, unit).translate(ESCAPES)
+        return rf"{text} {{\scriptsize ({ends})}}"
+
+    def row(place: Place) -> list[str]:
+        does = " · ".join(label.title for label in atlas.labels.get(place, ()))
+        name = all_heads.head_name(place, atlas)
+        return [
+            name.translate(ESCAPES),
+            does.translate(ESCAPES),
+            *(cell(place, n) for n in numbers),
+        ]
+
+    lines = [
+        "% Means over sentences, n of them; in parentheses 95 % intervals (percentile bootstrap).",
+        rf"\begin{{tabular}}{{ll{'r' * len(numbers)}}}",
+        r"\toprule",
+        rf"{' & '.join(['head', 'does', *map(title, numbers)])} \\",
+        r"\midrule",
+        *(rf"{' & '.join(row(place))} \\" for place in atlas.heads),
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _page(content: Table | Tables, title: str, theme: ThemeName) -> Picture:

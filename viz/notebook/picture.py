@@ -141,6 +141,10 @@ class Picture:
     """The same as bare HTML, where it is a table."""
     made_of: "MadeOf | None" = field(default=None, repr=False)
     """Enough to let an engine make it of any other text; None: it is of no one text."""
+    files: Mapping[str, Callable[[], bytes]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    """Ending of a further file -> what makes it."""
 
     def _repr_html_(self) -> str:
         """A frame, so that styles do not leak and many can stand on one page; and its still."""
@@ -197,8 +201,10 @@ class Picture:
             content = self.html.encode()
         elif self.figure is not None and kind in KINDS:
             content = self.figure.file(kind, width)
+        elif kind in self.files:
+            content = self.files[kind]()
         else:
-            kinds = [*PAGES[:1], *(KINDS if self.figure else ())]
+            kinds = [*PAGES[:1], *(KINDS if self.figure else ()), *self.files]
             ends = " or ".join(f".{each}" for each in kinds)
             raise FigureError(
                 f"This picture cannot be written as {quoted(file.name)}: end it in {ends}."

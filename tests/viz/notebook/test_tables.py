@@ -1,6 +1,8 @@
 """Tables in a notebook are those of the app, with the numbers of the values that they are given."""
 
 import re
+from csv import DictReader
+from pathlib import Path
 
 import pytest
 
@@ -46,6 +48,31 @@ def test_every_head_of_a_survey_has_a_row(checkpoint: Checkpoint) -> None:
     page = heads_table(survey(checkpoint, [TEXT, "It rains."]), theme="light").html
     assert page.count("<tr") == 2 + 72  # the heads of the columns, and what they mean
     assert "Cross L2 H3" in page
+
+
+def test_heads_are_saved_with_intervals_and_n(checkpoint: Checkpoint, tmp_path: Path) -> None:
+    """As CSV with every number, and as LaTeX, where nothing is left that LaTeX would read."""
+    of = survey(checkpoint, [TEXT, "It rains.", "Tom and Anna live in Boston."])
+    rows = [*DictReader(heads_table(of).save(tmp_path / "t.csv").read_text("utf-8").splitlines())]
+    assert len(rows) == 72
+    for row, head in zip(rows, of.heads, strict=True):
+        assert (row["kind"], int(row["layer"]), int(row["head"])) == (
+            head.kind,
+            head.layer,
+            head.head,
+        )
+        ends = [float(row[f"entropy{end}"]) for end in ("", "_low", "_high", "_n")]
+        entropy = head.numbers["entropy"]
+        assert ends == [entropy.mean, entropy.low, entropy.high, 3]
+    numbers = ["end", "aligns_written", "entropy"]
+    table = heads_table(of, numbers=numbers).save(tmp_path / "t.tex").read_text("utf-8")
+    head, *lines = [line for line in table.splitlines() if line.endswith(r"\\")]
+    assert len(lines) == 72 and {line.count(" & ") for line in (head, *lines)} == {4}
+    assert "= 3)" in head and not re.search(r"(?<!\\)[%_#]", "".join(lines))
+    cross = of.of("cross", 2, 3).numbers["entropy"]
+    assert f"{cross.mean:.2f}" in lines[-5] and f"({cross.low:.2f} to {cross.high:.2f}" in lines[-5]
+    with pytest.raises(InputError, match=r"some of .*entropy"):
+        heads_table(of, numbers=["height"])
 
 
 def test_a_theme_that_there_is_not_is_refused(found: Evidence) -> None:
