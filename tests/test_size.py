@@ -50,7 +50,7 @@ ROOMS = {
     "transformer/models": (436, 6),
     "transformer/own_module": (576, 4),
     "transformer/positions": (783, 4),
-    "transformer/recording": (3_561, 14),
+    "transformer/recording": (3_576, 14),
     "transformer/training": (4_632, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_389, 31),
