@@ -336,8 +336,8 @@ class Recording:
     def save(self, path: str | Path) -> Path:
         """Write it to an .npz file, which `load_recording` opens again without the model.
 
-        It holds tensors, tokens and what `checked` found; no pickle. Raises Unsaved, and
-        FileError where the file cannot be written.
+        It holds tensors, tokens and what the pass has shown; no pickle. Raises Unsaved for another
+        ending, and Unwritten where the file cannot be written.
         """
         return save(self, path)
 

@@ -27,7 +27,7 @@ from transformer.files.regular_file import natural
 from transformer.files.weights_file import ARRAYS
 from transformer.fingerprint import size_of
 from transformer.formats.adapter import own_adapter, pair_of
-from transformer.formats.arrays import load as load_arrays
+from transformer.formats.bare_arrays import load as load_arrays
 from transformer.formats.opening import find_format, format_of, is_there, locate
 from transformer.formats.own_module import offered
 from transformer.hugging_face.adapters.settings import SEPARATOR, adapted_path, parts_of

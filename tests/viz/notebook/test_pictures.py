@@ -199,7 +199,7 @@ def test_a_model_of_ones_own_is_drawn_with_what_it_computed() -> None:
     head_map(recording, head=2)
     with pytest.raises(ValueError, match="only the weights"):
         cell_steps(recording, None, 0, 0, 1, 1)
-    with pytest.raises(ValueError, match="its scores are not"):
+    with pytest.raises(ValueError, match="only the weights"):
         head_map(recording, lens="score")
 
 

@@ -166,7 +166,7 @@ def contents(path: Path) -> Contents:
 
 
 FORMAT = Format(
-    name="arrays",
+    name="bare_arrays",
     title="a recording that was saved, or arrays of attention weights (.npz, .safetensors)",
     fits=fits,
     describe=describe,
