@@ -86,19 +86,20 @@ class WaitOffer:
     """The offer to who waits for a work, made once: when the wait is long, or will be."""
 
     def __init__(self, work: Work[Any]) -> None:
-        is_long = PACE.estimate() > LONG
-        self._work, self._at = work, time.perf_counter() + (SOON if is_long else LONG)
+        self._work, self._since, self._may_come = work, time.perf_counter(), True
 
     @property
     def soon(self) -> float:
         """The seconds after which to ask whether it is due, at most."""
-        return max(0.01, self._at - time.perf_counter())
+        return SOON if self._may_come else inf
 
     def due(self) -> str:
         """HTML of the link, once; empty before and after, and where there is none."""
-        if time.perf_counter() < self._at:
+        waited = time.perf_counter() - self._since
+        is_long = waited >= LONG or (waited >= SOON and PACE.estimate() > LONG)
+        if not self._may_come or not is_long:
             return ""
-        self._at = inf
+        self._may_come = False
         return _offer(self._work)
 
 
