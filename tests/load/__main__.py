@@ -3,7 +3,9 @@
 Prints a table, and the ceiling: the most sessions of whose answers 19 of 20 come within 3 s.
 Each answer is compared with the model's own. With --viewers N each crowd comes to one server, and
 then to N behind nginx; with --address to a server that runs already. With --replicas N it comes to
-a viewer whose models are N replicas of Ray Serve, of which one is killed half-way.
+a viewer whose models are N replicas of Ray Serve, of which one is killed half-way. With --take S
+the server has the page that runs in the browser, and that share of those who are offered it go on
+there: `tests/load/page.py` says what of it is measured, and what is a guess.
 """
 
 import argparse
