@@ -154,12 +154,13 @@ async def _goes(visitor: Visitor, text: str, handed: Handed) -> bool:
     is_gone = not run.done()
     for each in (run, offer):
         each.cancel()
-    if is_gone:
-        handed.offered.append(seconds)
-        await visitor.leave()
-    else:
+    if not is_gone:
         run.result()
-    return is_gone
+        return False
+    handed.offered.append(seconds)
+    await visitor.leave()
+    await asyncio.gather(run, offer, return_exceptions=True)  # the line is cut under their feet
+    return True
 
 
 @dataclass(frozen=True)
