@@ -62,6 +62,7 @@ KNOWN = {
     "anchor(story.screen_of(1), 'Read it')": "as above",
     "anchor(stage, 'Give it as a talk')": "as above",
     "_contents(story)": "links, escaped",
+    "escaped_link": "of viz/ui/hand_over.py, escaped",
     "_list(story, at)": "as above",
     "_whole_screen(why)": "escaped",
     "f'{literal(title_added)} [Stories]({at}) has all.'": "an address",

@@ -56,28 +56,28 @@ ROOMS = {
     "transformer/watch": (8_382, 31),
     "viz": (2_999, 18),
     "viz/causes": (2_265, 10),
-    "viz/commands": (370, 3),
-    "viz/components": (16_995, 183),
+    "viz/commands": (374, 3),
+    "viz/components": (17_008, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (6_105, 45),
+    "viz/live": (6_119, 45),
     "viz/notebook": (1_042, 10),
     "viz/pages": (8_997, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
-    "viz/run": (2_987, 12),
-    "viz/server": (2_153, 15),
-    "viz/state": (2_723, 14),
+    "viz/run": (3_076, 13),
+    "viz/server": (2_303, 16),
+    "viz/state": (2_918, 15),
     "viz/stories": (737, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (4_806, 20),
+    "viz/ui": (4_933, 21),
     "viz/views": (1_502, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 506, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

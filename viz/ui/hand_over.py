@@ -103,9 +103,9 @@ class WaitOffer:
         return _offer(self._work)
 
 
-def beside(place: DeltaGenerator, link: str) -> DeltaGenerator:
+def beside(place: DeltaGenerator, escaped_link: str) -> DeltaGenerator:
     """Draw the link there, and return the place before it, where words come and go."""
     row = place.container(horizontal=True, vertical_alignment="center", gap="small")
     words = row.empty()
-    row.html(link, width="content")
+    row.html(escaped_link, width="content")
     return words
