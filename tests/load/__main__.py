@@ -3,7 +3,9 @@
 Prints a table, and the ceiling: the most sessions of whose answers 19 of 20 come within 3 s.
 Each answer is compared with the model's own. With --viewers N each crowd comes to one server, and
 then to N behind nginx; with --address to a server that runs already. With --replicas N it comes to
-a viewer whose models are N replicas of Ray Serve, of which one is killed half-way.
+a viewer whose models are N replicas of Ray Serve, of which one is killed half-way. With --take S
+the server has the page that runs in the browser, and that share of those who are offered it go on
+there: `tests/load/page.py` says what of it is measured, and what is a guess.
 """
 
 import argparse
@@ -104,17 +106,21 @@ def _page(address: str) -> Alone:
 def _say_handed(found: Entered, take: float) -> None:
     handed, n = found.handed, len(found.seconds)
     own = n - len(handed.seconds)
-    parts = {"server": found.seconds[:own], "page": handed.seconds, "first of it": handed.first}
-    said = (
-        f"{name} {median(each):.1f} s, p95 {p95(each):.1f} s"
-        for name, each in parts.items()
-        if each
-    )
+    parts = {
+        "by the server": found.seconds[:own],
+        "by the page": handed.seconds,
+        "of these first ones": handed.first,
+        "until it was offered": handed.offered,
+        "while its files came": handed.fetched,
+    }
     print(
-        f"        take {take:.0%}: {len(handed.seconds) / n:.0%} of answers by the page, "
-        f"{len(handed.first)} first loads, {handed.n_bytes / 1e6:,.0f} MB; {'; '.join(said)}",
-        flush=True,
+        f"        {take:.0%} take the offer: {len(handed.seconds) / n:.0%} of answers by the page, "
+        f"{len(handed.first)} first loads, {sum(handed.sent) / 1e6:,.0f} MB"
     )
+    for name, each in parts.items():
+        if each:
+            print(f"{name:>30}: {len(each):>4}, median {median(each):.1f} s, p95 {p95(each):.1f} s")
+    sys.stdout.flush()
 
 
 @contextmanager

@@ -26,12 +26,16 @@ PAUSE = 2.0
 class Handed:
     """What those saw who took the offer to go on in their browser."""
 
-    seconds: Sequence[float]
+    seconds: list[float]
     """Of each answer of the page; of a first one since the sentence was entered in the app."""
-    first: Sequence[float]
+    first: list[float]
     """Of the first ones among them."""
-    n_bytes: int
-    """The bytes that the server sent them."""
+    offered: list[float]
+    """The part of it until the offer was there."""
+    fetched: list[float]
+    """The part in which the files came."""
+    sent: list[int]
+    """The bytes of each file that the server sent them."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ async def enter(
     half of the time. take: the share of them who take the offer of this page, and stay there.
     """
     found: list[tuple[str, Shown, float]] = []
-    by_page, first, sent = list[float](), list[float](), [0]
+    handed = Handed([], [], [], [], [])
     everybody_is_there = asyncio.Barrier(n + 1)
     ends = [0.0]
 
@@ -94,32 +98,35 @@ async def enter(
             takes, is_there = page is not None and dice.random() < take, False
             while True:  # once in any case
                 text = sentence(dice)
+                start = time.perf_counter()
                 if page is not None and is_there:
-                    by_page.append(dice.choice(page.answers))
-                    await asyncio.sleep(by_page[-1])
-                elif page is None or not takes:
-                    seconds = await visitor.enter(text)
-                    found.append((text, visitor.shown, seconds))
+                    await asyncio.sleep(dice.choice(page.answers))
+                elif page is not None and takes:
+                    is_there = await _goes(visitor, text, handed)
+                    if is_there:
+                        await first_load(page, dice)
+                        handed.first.append(time.perf_counter() - start)
+                        group.create_task(get(page.behind))
                 else:
-                    start = time.perf_counter()
-                    is_there = await _goes(visitor, text)
-                    if is_there:
-                        sent[0] += sum([await fetch(address, each) for each in page.first])
-                        await asyncio.sleep(dice.choice(page.opened))
-                        group.create_task(behind(page))
-                    seconds = time.perf_counter() - start
-                    if is_there:
-                        by_page.append(seconds)
-                        first.append(seconds)
-                    else:
-                        found.append((text, visitor.shown, seconds))
+                    await visitor.enter(text)
+                seconds = time.perf_counter() - start
+                if is_there:
+                    handed.seconds.append(seconds)
+                else:
+                    found.append((text, visitor.shown, seconds))
                 if time.perf_counter() >= ends[0]:
                     return
                 await asyncio.sleep(dice.uniform(0.5 * pause, 1.5 * pause))
 
-    async def behind(page: Alone) -> None:
-        for each in page.behind:
-            sent[0] += await fetch(address, each)
+    async def get(files: Sequence[str]) -> None:
+        for each in files:
+            handed.sent.append(await fetch(address, each))
+
+    async def first_load(page: Alone, dice: random.Random) -> None:
+        start = time.perf_counter()
+        await get(page.first)
+        handed.fetched.append(time.perf_counter() - start)
+        await asyncio.sleep(dice.choice(page.opened))
 
     async with asyncio.TaskGroup() as group:
         for seed in range(n):
@@ -133,23 +140,27 @@ async def enter(
     lasted, busy = time.perf_counter() - started, processor() - busy
     n_wrong = sum(shown != expected(text) for text, shown, _ in found)
     seconds = [seconds for *_, seconds in found]
-    return Entered([*seconds, *by_page], Handed(by_page, first, sent[0]), n_wrong, lasted, busy)
+    return Entered([*seconds, *handed.seconds], handed, n_wrong, lasted, busy)
 
 
-async def _goes(visitor: Visitor, text: str) -> bool:
+async def _goes(visitor: Visitor, text: str, handed: Handed) -> bool:
     """Enter a sentence; tell whether the visitor took the offer before the answer was there."""
+    start = time.perf_counter()
     run, offer = (asyncio.create_task(it) for it in (visitor.enter(text), visitor.offered.wait()))
     await asyncio.wait((run, offer), return_when=asyncio.FIRST_COMPLETED)
     if not run.done():
+        seconds = time.perf_counter() - start
         await asyncio.wait((run,), timeout=REACTION)
     is_gone = not run.done()
     for each in (run, offer):
         each.cancel()
-    if is_gone:
-        await visitor.leave()
-    else:
+    if not is_gone:
         run.result()
-    return is_gone
+        return False
+    handed.offered.append(seconds)
+    await visitor.leave()
+    await asyncio.gather(run, offer, return_exceptions=True)  # the line is cut under their feet
+    return True
 
 
 @dataclass(frozen=True)

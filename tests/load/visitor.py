@@ -188,7 +188,7 @@ class Visitor:
         elif kind == "bidi_component" and element.bidi_component.component_name == "token_rows":
             self.shown = _tokens(element.bidi_component.bytes)
             self._previews = unpack(element.bidi_component.bytes)[0]["address"]
-        elif kind == "html" and "data-typed" in element.html.body:
+        elif kind == "html" and "<a data-typed" in element.html.body:
             self.offered.set()
         elif kind == "alert" or kind == "exception":
             self.errors.append(str(element)[:200])

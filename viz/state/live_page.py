@@ -56,6 +56,7 @@ class LivePage:
         self.has_failed = False
         self._lock, self._thread = Lock(), cast("Thread | None", None)
         self._process: subprocess.Popen[bytes] | None = None
+        self._is_stopped = False
 
     @property
     def is_there(self) -> bool:
@@ -64,13 +65,15 @@ class LivePage:
     def begin(self) -> None:
         """Make it, unless it is there, is being made, has failed or is not wanted."""
         with self._lock:
-            if self._thread is None and live() != "no":
+            is_over = self.is_there or self.has_failed or live() == "no"
+            if not is_over and (self._thread is None or not self._thread.is_alive()):
+                self._is_stopped = False
                 self._thread = Thread(target=self._make, name="live page", daemon=True)
                 self._thread.start()
 
     def end(self) -> None:
         """Make it no longer: the server ends."""
-        self.has_failed = True
+        self._is_stopped = True
         if self._process is not None:
             self._process.terminate()
 
@@ -79,11 +82,12 @@ class LivePage:
             names = names_for_page()
             if not names:
                 raise OSError("there is no checkpoint that the page's engine reads")
-            self.folder, self.models = self._made(names), names
+            folder = self._made(names)
+            self.models, self.folder = names, folder
         except Exception as error:  # the app goes on without it
-            if not self.has_failed:
+            if not self._is_stopped:
+                self.has_failed = True
                 _LOG.error("The page without a server could not be made: %s", error)
-            self.has_failed = True
 
     def _made(self, names: Sequence[str]) -> Path:
         pages = _pages()

@@ -86,25 +86,26 @@ class WaitOffer:
     """The offer to who waits for a work, made once: when the wait is long, or will be."""
 
     def __init__(self, work: Work[Any]) -> None:
-        is_long = PACE.estimate() > LONG
-        self._work, self._at = work, time.perf_counter() + (SOON if is_long else LONG)
+        self._work, self._since, self._may_come = work, time.perf_counter(), True
 
     @property
     def soon(self) -> float:
         """The seconds after which to ask whether it is due, at most."""
-        return max(0.01, self._at - time.perf_counter())
+        return SOON if self._may_come else inf
 
     def due(self) -> str:
         """HTML of the link, once; empty before and after, and where there is none."""
-        if time.perf_counter() < self._at:
+        waited = time.perf_counter() - self._since
+        is_long = waited >= LONG or (waited >= SOON and PACE.estimate() > LONG)
+        if not self._may_come or not is_long:
             return ""
-        self._at = inf
+        self._may_come = False
         return _offer(self._work)
 
 
-def beside(place: DeltaGenerator, link: str) -> DeltaGenerator:
+def beside(place: DeltaGenerator, escaped_link: str) -> DeltaGenerator:
     """Draw the link there, and return the place before it, where words come and go."""
     row = place.container(horizontal=True, vertical_alignment="center", gap="small")
     words = row.empty()
-    row.html(link, width="content")
+    row.html(escaped_link, width="content")
     return words

@@ -89,9 +89,8 @@ def header(page: Page) -> Request:
         _say_gone(last.request.checkpoint, checkpoint)
     text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
-        own = own_sentence(request)
-        if own:
-            st.html(own)
+        if escaped_link := own_sentence(request):
+            st.html(escaped_link)
         else:
             _choose_text(checkpoint, text)
         if request.pair:  # an empty field would take the picture's room

@@ -178,8 +178,8 @@ def wait(
         work.ended.wait(min(LOOK * _crowd(), offer.soon))
         now.look()
         _ = SESSION in st.session_state  # ends this run where another page is asked for
-        if link := offer.due():
-            place, before = beside(place, link), ""
+        if escaped_link := offer.due():
+            place, before = beside(place, escaped_link), ""
         words, tell = "", partial(place.caption)
         if text is not None and work.draft is not None:
             words, tell = text(work.draft), partial(place.text)
@@ -272,8 +272,8 @@ def _progress(now: Follower[Any]) -> None:
             st.caption("Working …", width="content")
         look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
         st.button(STOP, on_click=now.stop, **look)
-        if link := offered(work):
-            st.html(link, width="content")
+        if escaped_link := offered(work):
+            st.html(escaped_link, width="content")
 
 
 def _say_stopped(now: Follower[Any]) -> None:

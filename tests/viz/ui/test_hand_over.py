@@ -82,7 +82,7 @@ def test_whoever_waits_or_will_wait_is_offered_it_once(
     drawn = st.delta_generator.DeltaGenerator.html
 
     def html(self: object, body: str, **more: object) -> object:
-        offers.extend([body] * ("data-typed" in str(body)))
+        offers.extend([body] * ("<a data-typed" in str(body)))
         return drawn(self, body, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(st.delta_generator.DeltaGenerator, "html", html)
@@ -97,3 +97,17 @@ def test_whoever_waits_or_will_wait_is_offered_it_once(
         assert not app.result().exception
     assert first.result()
     assert len(offers) == 1 and f"text={ASKED.replace(' ', '%20')}" in offers[0]
+
+
+@pytest.mark.parametrize("live", ["yes", "no"])
+def test_a_phone_of_a_talk_types_in_its_own_browser_where_there_is_one(
+    live: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_LIVE", live)
+    scene = {"story": "attention-is-all-you-need", "checkpoint": "copy", "text": ASKED}
+    for role, leads in (("audience", live == "yes"), ("stage", False)):
+        app = start(**scene, role=role)
+        links = [each.body for each in app.get("html") if "<a data-typed" in each.body]
+        fields = [each.label for each in app.text_input]
+        assert (bool(links), "Sentence" in fields) == (leads, not leads), role
+        assert all("./live/?checkpoint=copy&amp;text=5%205" in each for each in links)
