@@ -36,8 +36,8 @@ function last(steps) {
 const results = cases.map(({ text, method, of }) => {
   try {
     const found = last(ownTasks({ ...engine, site }, answer(engine, { text, method }), of));
-    const whole = (sheet) => ({ ...sheet, sealed: unsealed(sheet.sealed) });
-    return found.why ? found : { sheets: found.sheets.map(whole) };
+    const opened = (sheet) => ({ ...sheet, sealed: unsealed(sheet.sealed) });
+    return found.why ? found : { sheets: found.sheets.map(opened) };
   } catch (error) {
     return { error: error.stack };
   }

@@ -123,7 +123,7 @@ class _Saving:
     """The one that was said last."""
     remark: str = ""
     models: dict[str, Checkpoint] = field(default_factory=dict)
-    """Those that answer sentences of the learner's own."""
+    """Checkpoints that answer sentences of the learner's own, by their names."""
 
     def lesson(self) -> SavedLesson:
         first = self.checkpoints[0].name if self.checkpoints else None
@@ -151,7 +151,7 @@ class _Saving:
         )
 
     def _screens(self) -> Sequence[str]:
-        """What the address of a screen begins with that the site has."""
+        """Return the beginnings of addresses of screens that the site has."""
         of = [f"checkpoint={each.name}" for each in self.checkpoints]
         return [f"?{each}" for each in of] + [f"?page={each}" for each in self.pages]
 
@@ -168,7 +168,7 @@ class _Saving:
             return replace(plain, remark="No checkpoint here can show this.")
         result, remark = stand_in
         opened = shown.opened_by(scene, result, place)
-        subjects = enumerate(_asked(scene, result, place))
+        subjects = enumerate(_tasks_of(scene, result, place))
         sheets = [self._task(number, i, result.request, it) for i, it in subjects]
         drawn: dict[str, Any] = {}
         if exercise.shows:
@@ -186,7 +186,7 @@ class _Saving:
         words = PAGES[opened.page].invites or "Open this on its own page"
         return replace(
             plain,
-            sentence=self._said(result),
+            sentence=self._new_sentence(result),
             remark=self._remarked(remark),
             tasks=tuple(sheets),
             link=self._link(words, opened) if has_link else None,
@@ -197,19 +197,19 @@ class _Saving:
         screen = scene.screen
         try:
             result = finish(request_of(screen.checkpoint or "", screen.text or "", screen))
-            subjects = _asked(scene, result, asking.NOWHERE)
+            subjects = _tasks_of(scene, result, asking.NOWHERE)
         except (Refusal, NothingLeft) as reason:
             return replace(plain, remark=str(reason))
         for task, subject in subjects:
             if why := task.absent(subject):
-                return replace(plain, sentence=self._said(result), remark=why)
+                return replace(plain, sentence=self._new_sentence(result), remark=why)
         sheets = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
         evidence = evidence_of(subject)
         verdicts = [visible(evidence.verdicts[at].text) for at, _ in mistakes_in(subject)[:1]]
         end = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
         return replace(
             plain,
-            sentence=self._said(result),
+            sentence=self._new_sentence(result),
             tasks=tuple(sheets),
             in_turn=True,
             end=seal(end),
@@ -229,8 +229,8 @@ class _Saving:
         }
 
     def _own(self, scene: Scene) -> Mapping[str, Any]:
-        """What the page needs to ask about a sentence: of the model that the scene names, or of
-        the smallest that can be asked.
+        """Return what the page needs to ask about a sentence: of the model that the scene names, or
+        of the smallest that can be asked.
         """
         exercise, screen = scene.exercise, scene.screen
         if not all(read_task(it)[0].name in OWN for it in exercise.tasks):
@@ -247,8 +247,8 @@ class _Saving:
         of = own_tasks(exercise, chosen, recording)
         return {"model": chosen.name, "method": method, "of": of}
 
-    def _said(self, result: Answer) -> str:
-        """What is read and written, where it is another text than before."""
+    def _new_sentence(self, result: Answer) -> str:
+        """Return what is read and written, where it is another text than before."""
         before, self.sentence = self.sentence, _sentence(result)
         return "" if self.sentence == before else self.sentence
 
@@ -263,7 +263,7 @@ class _Saving:
         return words, f"../{link(opened).removeprefix('./')}"
 
 
-def _asked(scene: Scene, result: Answer, place: Place) -> list[Asked]:
+def _tasks_of(scene: Scene, result: Answer, place: Place) -> list[Asked]:
     """The tasks of a scene with what they are about, once all of that is computed."""
     evidence = finish(Causes(result.request)) if scene.exercise.is_of_evidence else None
     pairs = []
@@ -283,7 +283,7 @@ def _question(scene: Scene) -> dict[str, Any]:
     place = asking.NOWHERE
     if not exercise.is_of_evidence:
         place = find_place(result.recording, exercise.head, exercise.row) or place
-    ((task, subject),) = _asked(scene, result, place)
+    ((task, subject),) = _tasks_of(scene, result, place)
     why = lacking(shown.all_needs(exercise), *of) or task.absent(subject)
     if why:
         raise Refusal(f"{exercise.tasks[0]} cannot be asked of “{result.request.text}”: {why}.")
