@@ -61,9 +61,9 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_392, 12),
     "viz/lessons": (3_372, 18),
-    "viz/live": (7_639, 57),
+    "viz/live": (7_660, 57),
     "viz/notebook": (1_042, 10),
-    "viz/pages": (9_339, 38),
+    "viz/pages": (9_344, 38),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 510, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -123,6 +123,7 @@ def _content(lesson: SavedLesson) -> dict[str, Any]:
         "title": lesson.title,
         "digest": blake2b(all_that_is_asked.encode(), digest_size=8).hexdigest(),
         "done": lesson.done,
+        "isInSite": not lesson.is_file,
         "parts": parts,
         "questions": lesson.questions,
         "words": {**lesson.words, "grading": grading_words()},

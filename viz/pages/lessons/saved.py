@@ -26,7 +26,7 @@ from viz.live.models import example, methods_of, models_of, size_of
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
 from viz.pages.lessons.listing import WRITES, in_order, length, standing_in
-from viz.painters.table_html import samples_body
+from viz.painters.table_html import samples_body, style_of
 from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link
@@ -35,6 +35,7 @@ from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
+from viz.theme import LIGHT
 
 WORDS = {
     "all": "All lessons",
@@ -86,6 +87,8 @@ WORDS = {
 """Sentences that only these pages say; the others are the app's."""
 IN_APP = "This scene needs a dozen snapshots of the model: only the app asks it."
 NO_MODEL = "This page has no model that reads sentences of your own: only the app asks this."
+COSTS = style_of([], LIGHT) + samples_body(cost_samples())
+"""The legend of the charts of costs."""
 Asked = tuple[Task, Subject]
 KINDS = ("encoder_self", "decoder_self", "cross")
 
@@ -180,10 +183,10 @@ class _Saving:
             drawn = {
                 "pictures": tuple(picture_of(own, it) for it in each if is_picture[0]),
                 "charts": tuple(chart_of(own, it) for it in each if not is_picture[0]),
-                "before_charts": samples_body(cost_samples()) if exercise.shows == "costs" else "",
+                "before_charts": COSTS if exercise.shows == "costs" else "",
             }
         has_link = exercise.shows or scene.screen.page != FIRST_PAGE
-        words = PAGES[opened.page].invites or "Open this on its own page"
+        words = PAGES[opened.page].invites or shown.OPEN
         return replace(
             plain,
             sentence=self._new_sentence(result),
@@ -312,6 +315,7 @@ def lesson_words() -> dict[str, Any]:
         "own_sentence": asking.OWN_SENTENCE,
         "once_entered": asking.ONCE_ENTERED,
         "continues": shown.CONTINUES,
+        "open": shown.OPEN,
         "writes": WRITES,
         "done": shown.DONE,
         "guess": GUESS,
