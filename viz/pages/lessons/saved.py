@@ -25,7 +25,7 @@ from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
-from viz.pages.lessons.listing import WRITES, in_order, length, standing_in
+from viz.pages.lessons.listing import WRITES, in_order, length, standing_in, texts_of
 from viz.painters.table_html import samples_body, style_of
 from viz.run.request import Answer, Request
 from viz.run.work import finish
@@ -90,6 +90,7 @@ NO_MODEL = "This page has no model that reads sentences of your own: only the ap
 COSTS = style_of([], LIGHT) + samples_body(cost_samples())
 """The legend of the charts of costs."""
 Asked = tuple[Task, Subject]
+YOURS = "“Your sentence” is a recorded one here, up to the last scene."
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
@@ -134,13 +135,14 @@ class _Saving:
         story = self.story
         parts = tuple(self._part(pane, i, each) for i, each in enumerate(story.scenes, 1))
         models, _, elements = models_of([*self.models.values()], self.one_file)
+        says_yours = "your sentence" in " ".join(texts_of(story)).lower()
         names = [each.name for each in in_order()]
         after = in_order()[names.index(story.name) + 1 :][:1]
         return SavedLesson(
             story.name,
             story.title,
             story.introduction,
-            f"{length(story)}.",
+            f"{length(story)}. {YOURS if says_yours else ''}".strip(),
             story.learned,
             parts,
             tuple(map(_question, story.measures)),
