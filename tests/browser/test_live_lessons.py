@@ -1,6 +1,7 @@
 """A lesson without a server, from its link to the file that a learner hands in."""
 
 import json
+import re
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
@@ -95,6 +96,8 @@ def test_a_lesson_is_done_on_a_phone_from_its_link_to_the_file_that_is_handed_in
         page.get_by_label(WORDS["own_sentence"]).fill(OWN)
         page.get_by_label(WORDS["own_sentence"]).press("Enter")
         forms.first.get_by_role("button", name=WORDS["show_me"]).click()
+        link = page.get_by_role("link", name=WORDS["open"]).last
+        expect(link).to_have_attribute("href", re.compile(r"^\.\./\?.*text=She\+has.*layer=\d"))
         done = page.locator("#done")
         expect(done).to_be_visible()
         # 4. The same questions once more, and both times beside each other.

@@ -105,7 +105,7 @@ class _Lines:
     """The next line, counted from 0: the number of those that were read."""
     names: list[NameInFile] = field(default_factory=list)
     measures: list[tuple[int, str]] = field(default_factory=list)
-    """Those lines of the front matter, each with its number."""
+    """Lines of the front matter that say `measure`, each with its number."""
     texts: list[tuple[int, str]] = field(default_factory=list)
     """All Markdown, each with the line that it begins at, counted from 0."""
 

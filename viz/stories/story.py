@@ -116,7 +116,7 @@ class Story:
     learned: str = ""
     """The line of Markdown with which a lesson ends: what its reader knows by then."""
     measures: tuple[Scene, ...] = ()
-    """What is asked before and after a lesson, the same of everybody: each a task on its screen."""
+    """Questions before and after a lesson, the same for everybody: each a task on its screen."""
     names: tuple[NameInFile, ...] = field(default=(), compare=False, repr=False)
     """In the file that was read, which may have been changed since."""
 

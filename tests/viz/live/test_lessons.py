@@ -1,5 +1,6 @@
 """Lessons without a server: answers are graded there as they are in the app."""
 
+import gzip
 import json
 import random
 import re
@@ -16,11 +17,11 @@ from tests.node import node
 from tests.representatives import cases
 from tests.viz.live.engine import checkpoint_of
 from tests.viz.live.payloads import tables_of
-from tests.viz.ui.test_lessons import FEW, LESSONS
+from tests.viz.ui.test_lessons import LESSONS
 from transformer import decode, evidence, record
 from transformer.checkpoint import Checkpoint
 from viz.lessons.answers import Attempt, answered, attempt_of, entry_of, reveal
-from viz.lessons.exercise import Exercise, read_task
+from viz.lessons.exercise import WORDS, Exercise, read_task
 from viz.lessons.own import own_tasks
 from viz.lessons.sheet import grading_words, sheet
 from viz.lessons.subject import Place, Subject, find_place
@@ -29,6 +30,8 @@ from viz.pages.lessons import saved
 from viz.stories.reading import shipped_stories
 
 GRADE = Path(saved.__file__).parents[2] / "live" / "lessons" / "grade.js"
+FEW = {"numbers and words": "attention-by-hand", "evidence": "two-meanings"}
+"""By what hints and reasons are about; the others differ in their tasks alone."""
 Asked = tuple[Task, Subject]
 NUMBERS = (
     *("1/2", "0,5", "1,234", "1,234.5", "½", "5e-1", "−0.5", ".5", "5.", "0", "", "  ", "x"),
@@ -153,10 +156,7 @@ FEW_OWN = {
     "a row of words": "attention-by-hand",
     "counts": "masks",
     "a choice": "why-the-square-root",
-    "sizes": "why-attention",
-    "least sure": "smoothing-and-rate",
-    "needed": "two-meanings",
-    "spared": "lost-words",
+    "evidence": "two-meanings",
 }
 SENTENCES = (
     "Tom lives in Boston.",
@@ -243,3 +243,26 @@ def faults(where: str, own: Any, other: Any) -> Iterator[str]:
 
 
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def test_the_first_task_comes_within_half_a_minute_and_before_any_weight() -> None:
+    page, _ = page_of("first-look")
+    text = page.decode().split("<main>")[1].split('<div class="tasks">')[0]
+    text = re.sub(r"<p [^>]*hidden>[^<]*</p>", "", text)
+    first = content_of(page)["parts"][0]["tasks"][0]
+    words = [*re.sub(r"<[^>]*>", " ", text).split(), *first["question"].split()]
+    assert len(words) + len(first["about"].split()) <= WORDS / 2, "a minute has WORDS words"
+    assert len(content_of(page)["parts"]) <= 3
+    assert len(gzip.compress(page)) < 400_000
+    assert content_of(page)["models"][0]["files"]["model"][0]["path"].startswith("weights/")
+
+
+@pytest.mark.parametrize("lesson", cases(LESSONS, {"numbers": "attention-by-hand"}))
+def test_what_is_asked_before_and_after_is_about_no_sentence_of_a_scene(lesson: str) -> None:
+    story = shipped_stories()[lesson]
+    assert len(story.measures) == (0 if lesson == "first-look" else 3)
+    texts = {scene.screen.text for scene in story.scenes} - {None}
+    examples = {text for it in checkpoints() for text in it.about.examples}
+    assert not {it.screen.text for it in story.measures} & (texts | examples)
+    asked = content_of(page_of(lesson)[0])["questions"]
+    assert len(asked) == len(story.measures)

@@ -108,6 +108,10 @@ export default function lesson(draws, code, content) {
     const node = part.node.querySelector(".result");
     node.hidden = !isShown;
     if (!isShown) return;
+    if (part.typed && content.isInSite) {
+      const link = Object.assign(element("a", "", words.open), { href: part.typed.address() });
+      node.querySelector(".end").replaceChildren(link);
+    }
     if (part.end) node.querySelector(".end").innerHTML = unsealed(part.end);
     const hosts = node.querySelectorAll(".picture");
     part.shows ??= part.pictures.map((drawn, k) => {

@@ -37,7 +37,8 @@ export function createOwn(content, code, part, kept, taken) {
     says.textContent = before.says;
     queueMicrotask(() => taken(part, before.sheets));
   }
-  field.oninput = () => loadsOf(content, code, own.model, line);
+  const loads = () => loadsOf(content, code, own.model, line);
+  field.oninput = () => attempt(loads);
   form.onsubmit = async (event) => {
     event.preventDefault();
     const text = field.value.trim();
@@ -45,21 +46,36 @@ export function createOwn(content, code, part, kept, taken) {
       says.textContent = words.once_entered;
       return;
     }
-    const loads = loadsOf(content, code, own.model, line);
     says.textContent = words.thinking;
-    try {
-      const found = await loads.study(text, own);
+    await attempt(async () => {
+      const found = await loads().study(text, own);
       if (text !== field.value.trim()) return;
       says.textContent = found.why || saidOf(words, found.written);
       if (found.why) return;
       const sheets = found.sheets.map((sheet, i) => ({ ...sheet, code: `${content.name} ${number} ${i} ${text}` }));
       kept.note({ own: { ...kept.of().own, [number]: { text, says: says.textContent, sheets } } });
       taken(part, sheets);
+    });
+  };
+
+  // What cannot be done is said in the place of what the model wrote.
+  async function attempt(act) {
+    try {
+      await act();
     } catch ({ message }) {
       says.textContent = message;
     }
-  };
-  return { node, isAsked: () => true };
+  }
+
+  // Where the page beside it shows the same sentence, and the same row's head.
+  function address() {
+    const [kind, layer, head] = part.tasks[0].row.split(" ");
+    const { text } = kept.of().own[number];
+    const of = { checkpoint: own.model, text, decoding: own.method, ...(kind && { kind, layer, head }) };
+    return `../?${new URLSearchParams(of)}`;
+  }
+
+  return { node, isAsked: () => true, address };
 }
 
 function saidOf({ writes }, written) {

@@ -36,7 +36,7 @@ class SavedPart:
     words: str
     """Markdown."""
     sentence: str = ""
-    """What was read and written, where it differs from the scene before; Markdown-free."""
+    """The text that was read, and the one that was written, where the scene before had others."""
     remark: str = ""
     """A sentence about the model that it is shown on, or why nothing is asked."""
     tasks: tuple[Mapping[str, Any], ...] = ()
@@ -44,7 +44,7 @@ class SavedPart:
     in_turn: bool = False
     """True: a task is seen once those before it are over."""
     own: Mapping[str, Any] | None = None
-    """What the page needs where the learner types the sentence."""
+    """The page's data for a sentence that the learner types."""
     pictures: tuple[SavedPicture, ...] = ()
     charts: tuple[ChartImage, ...] = ()
     before_charts: str = ""
@@ -76,7 +76,7 @@ class SavedLesson:
     elements: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
     screens: Sequence[str] = ()
-    """What links to screens may begin with: the pages of the site beside it; none in one file."""
+    """The beginnings of addresses that the site beside it has; none in one file."""
     is_file: bool = False
 
 
@@ -125,6 +125,7 @@ def _content(lesson: SavedLesson) -> dict[str, Any]:
         "title": lesson.title,
         "digest": blake2b(all_that_is_asked.encode(), digest_size=8).hexdigest(),
         "done": lesson.done,
+        "isInSite": not lesson.is_file,
         "parts": parts,
         "questions": lesson.questions,
         "words": {**lesson.words, "grading": grading_words()},

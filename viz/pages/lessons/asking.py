@@ -52,7 +52,7 @@ from viz.ui.showing import show_table
 CHECK, SHOW_ME = "Check", "Show me"
 RIGHT, NOT_RIGHT = "Right.", "Not right{answer}."
 NOT_YET, NOT_QUITE = "Not right yet.", "Not quite."
-"""Of a first answer that is wrong; and of one that is likely."""
+"""Remarks on a first answer that is wrong; and on one that is likely."""
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
 POINTS_WIDTH = 150

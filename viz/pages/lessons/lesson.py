@@ -115,6 +115,7 @@ def exhibits_in(
 
 # One lesson as a page that scrolls: its scenes, each with its tasks, then its picture.
 
+OPEN = "Open this on its own page"
 ON_EXPLORE = "See it on Explore"
 DONE = "You have done this lesson."
 CONTINUES = "This continues with your result above: answer there, or have it shown."
@@ -251,7 +252,7 @@ def _scene(course: Course, number: int, scene: Scene) -> bool:
         key = f"{lesson.name} {number}"
         draw_picture(exercise.shows, replace(pane, result=answer), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
-        words = PAGES[opened.page].invites or "Open this on its own page"
+        words = PAGES[opened.page].invites or OPEN
         st.html(_links(scene.heading, (words, link(opened))))
     return is_answered
 

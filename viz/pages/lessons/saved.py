@@ -25,8 +25,8 @@ from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
-from viz.pages.lessons.listing import WRITES, in_order, length, standing_in
-from viz.painters.table_html import samples_body
+from viz.pages.lessons.listing import WRITES, in_order, length, standing_in, texts_of
+from viz.painters.table_html import samples_body, style_of
 from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link
@@ -35,6 +35,7 @@ from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
+from viz.theme import LIGHT
 from viz.ui.saving import saved_picture
 
 WORDS = {
@@ -87,7 +88,10 @@ WORDS = {
 """Sentences that only these pages say; the others are the app's."""
 IN_APP = "This scene needs a dozen snapshots of the model: only the app asks it."
 NO_MODEL = "This page has no model that reads sentences of your own: only the app asks this."
+COSTS = style_of([], LIGHT) + samples_body(cost_samples())
+"""The legend of the charts of costs."""
 Asked = tuple[Task, Subject]
+YOURS = "“Your sentence” is a recorded one here, up to the last scene."
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
@@ -124,7 +128,7 @@ class _Saving:
     """The one that was said last."""
     remark: str = ""
     models: dict[str, Checkpoint] = field(default_factory=dict)
-    """Those that answer sentences of the learner's own."""
+    """Checkpoints that answer sentences of the learner's own, by their names."""
 
     def lesson(self) -> SavedLesson:
         first = self.checkpoints[0].name if self.checkpoints else None
@@ -132,13 +136,14 @@ class _Saving:
         story = self.story
         parts = tuple(self._part(pane, i, each) for i, each in enumerate(story.scenes, 1))
         models, _, elements = models_of([*self.models.values()], self.one_file)
+        says_yours = "your sentence" in " ".join(texts_of(story)).lower()
         names = [each.name for each in in_order()]
         after = in_order()[names.index(story.name) + 1 :][:1]
         return SavedLesson(
             story.name,
             story.title,
             story.introduction,
-            f"{length(story)}.",
+            f"{length(story)}. {YOURS if says_yours else ''}".strip(),
             story.learned,
             parts,
             tuple(map(_question, story.measures)),
@@ -152,7 +157,7 @@ class _Saving:
         )
 
     def _screens(self) -> Sequence[str]:
-        """What the address of a screen begins with that the site has."""
+        """Return the beginnings of addresses of screens that the site has."""
         of = [f"checkpoint={each.name}" for each in self.checkpoints]
         return [f"?{each}" for each in of] + [f"?page={each}" for each in self.pages]
 
@@ -169,7 +174,7 @@ class _Saving:
             return replace(plain, remark="No checkpoint here can show this.")
         result, remark = stand_in
         opened = shown.opened_by(scene, result, place)
-        subjects = enumerate(_asked(scene, result, place))
+        subjects = enumerate(_tasks_of(scene, result, place))
         sheets = [self._task(number, i, result.request, it) for i, it in subjects]
         drawn: dict[str, Any] = {}
         if exercise.shows:
@@ -181,13 +186,13 @@ class _Saving:
             drawn = {
                 "pictures": tuple(saved_picture(own, it) for it in each if is_picture[0]),
                 "charts": tuple(chart_of(own, it) for it in each if not is_picture[0]),
-                "before_charts": samples_body(cost_samples()) if exercise.shows == "costs" else "",
+                "before_charts": COSTS if exercise.shows == "costs" else "",
             }
         has_link = exercise.shows or scene.screen.page != FIRST_PAGE
-        words = PAGES[opened.page].invites or "Open this on its own page"
+        words = PAGES[opened.page].invites or shown.OPEN
         return replace(
             plain,
-            sentence=self._said(result),
+            sentence=self._new_sentence(result),
             remark=self._remarked(remark),
             tasks=tuple(sheets),
             link=self._link(words, opened) if has_link else None,
@@ -198,19 +203,19 @@ class _Saving:
         screen = scene.screen
         try:
             result = finish(request_of(screen.checkpoint or "", screen.text or "", screen))
-            subjects = _asked(scene, result, asking.NOWHERE)
+            subjects = _tasks_of(scene, result, asking.NOWHERE)
         except (Refusal, NothingLeft) as reason:
             return replace(plain, remark=str(reason))
         for task, subject in subjects:
             if why := task.absent(subject):
-                return replace(plain, sentence=self._said(result), remark=why)
+                return replace(plain, sentence=self._new_sentence(result), remark=why)
         sheets = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
         evidence = evidence_of(subject)
         verdicts = [visible(evidence.verdicts[at].text) for at, _ in mistakes_in(subject)[:1]]
         end = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
         return replace(
             plain,
-            sentence=self._said(result),
+            sentence=self._new_sentence(result),
             tasks=tuple(sheets),
             in_turn=True,
             end=seal(end),
@@ -230,8 +235,8 @@ class _Saving:
         }
 
     def _own(self, scene: Scene) -> Mapping[str, Any]:
-        """What the page needs to ask about a sentence: of the model that the scene names, or of
-        the smallest that can be asked.
+        """Return what the page needs to ask about a sentence: of the model that the scene names, or
+        of the smallest that can be asked.
         """
         exercise, screen = scene.exercise, scene.screen
         if not all(read_task(it)[0].name in OWN for it in exercise.tasks):
@@ -248,8 +253,8 @@ class _Saving:
         of = own_tasks(exercise, chosen, recording)
         return {"model": chosen.name, "method": method, "of": of}
 
-    def _said(self, result: Answer) -> str:
-        """What is read and written, where it is another text than before."""
+    def _new_sentence(self, result: Answer) -> str:
+        """Return what is read and written, where it is another text than before."""
         before, self.sentence = self.sentence, _sentence(result)
         return "" if self.sentence == before else self.sentence
 
@@ -264,7 +269,7 @@ class _Saving:
         return words, f"../{link(opened).removeprefix('./')}"
 
 
-def _asked(scene: Scene, result: Answer, place: Place) -> list[Asked]:
+def _tasks_of(scene: Scene, result: Answer, place: Place) -> list[Asked]:
     """The tasks of a scene with what they are about, once all of that is computed."""
     evidence = finish(Causes(result.request)) if scene.exercise.is_of_evidence else None
     pairs = []
@@ -284,7 +289,7 @@ def _question(scene: Scene) -> dict[str, Any]:
     place = asking.NOWHERE
     if not exercise.is_of_evidence:
         place = find_place(result.recording, exercise.head, exercise.row) or place
-    ((task, subject),) = _asked(scene, result, place)
+    ((task, subject),) = _tasks_of(scene, result, place)
     why = lacking(shown.all_needs(exercise), *of) or task.absent(subject)
     if why:
         raise Refusal(f"{exercise.tasks[0]} cannot be asked of “{result.request.text}”: {why}.")
@@ -313,6 +318,7 @@ def lesson_words() -> dict[str, Any]:
         "own_sentence": asking.OWN_SENTENCE,
         "once_entered": asking.ONCE_ENTERED,
         "continues": shown.CONTINUES,
+        "open": shown.OPEN,
         "writes": WRITES,
         "done": shown.DONE,
         "guess": GUESS,
