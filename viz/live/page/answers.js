@@ -39,8 +39,8 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known.
   function studyOf(study, it, open) {
-    const { text, method, prefix } = it;
-    const request = { text, method, prefix, edits: listed(it.edits) };
+    const { text, method, prefix, options } = it;
+    const request = { text, method, prefix, options, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
     if (own.request !== key) return undefined;
     const name = `${study} ${key}`;

@@ -92,8 +92,9 @@ function replyTo(open, { what, n, text, method, options, edits, prefix, pictures
 // What is computed while nobody waits. The runs of a study are one by one, and between them whoever
 // asks for anything else is heard: then it is dropped, and asked for anew.
 async function studied(open, { n, study, request }, isLatest) {
-  const { text, method, edits, prefix } = request;
-  const steps = STUDIES[study](open, answer(open, { text, method, changes: edits, prefix }));
+  const { text, method, options, edits, prefix } = request;
+  const asked = { text, method, options, changes: edits, prefix };
+  const steps = STUDIES[study](open, answer(open, asked));
   for (;;) {
     await new Promise((go) => setTimeout(go));
     if (!isLatest()) return { what: "dropped", n, study };
