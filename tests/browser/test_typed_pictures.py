@@ -1,6 +1,7 @@
 """Saved pictures whose reader types: an engine in the browser answers, with the network off."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,10 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from tests.browser.sentences import said
 from tests.browser.server import ROOT, becomes
-from transformer import Recording, decode, load_checkpoint, record
+from transformer import Evidence, Recording, decode, evidence, load_checkpoint, record
 from transformer.analysis.reading import Reading, read
 from transformer.discover import discover
-from viz import Picture, cell_steps, explore, head_map
+from viz import Picture, cell_steps, explore, head_map, word_card
 from viz.server.recording_scenes import story_file
 from viz.state.page import PAGES
 from viz.stories.reading import read_story
@@ -93,6 +94,7 @@ def test_without_a_worker_the_still_stands_with_a_sentence(
 
 def test_in_a_notebook_a_frame_needs_no_kernel(page: Page) -> None:
     live = cell_steps(recording_of(FIRST)[0], KIND, LAYER, HEAD, 1, 0, live=True)
+    live = replace(live, figure=None)  # its still costs seconds
     page.set_content(f"<!doctype html><body>{live._repr_html_()}</body>")
     frame = page.frame_locator("iframe")
     expect(frame.locator(".competitor[aria-current]")).to_have_attribute("data-key", "0")
@@ -130,6 +132,25 @@ def test_a_click_on_a_head_shows_it_large_without_a_server(page: Page, tmp_path:
         label = page.locator(f'.head-view [data-token="k{int(values.argmax())}"] .label')
         expect(label).to_have_text(f"{float(values.max()):.4f}", timeout=SLOW)
         page.mouse.move(1, 1)
+
+
+def test_the_card_of_a_word_is_that_of_the_word_that_is_clicked(page: Page, tmp_path: Path) -> None:
+    first = evidence(NAME, FIRST)
+    page.goto(word_card(first, 1).save(tmp_path / "card.html", live=True).as_uri())
+
+    def shows_card(of: Evidence, word: int) -> None:
+        expect(page.locator("main")).to_contain_text(f"“{of.target_words[word]}”", timeout=SLOW)
+        most = f"{float(of.hidden[word].max()):.2f}"
+        expect(page.get_by_role("cell", name=most, exact=True).first).to_be_visible()
+
+    shows_card(first, 1)
+    page.get_by_label("Sentence").fill(OTHER)
+    other = evidence(NAME, OTHER)
+    shows_card(other, 1)
+    page.locator(".tokens.target").get_by_text("Hund", exact=True).click()
+    shows_card(other, 3)
+    page.get_by_label("Sentence").fill(FIRST)
+    shows_card(first, 1)
 
 
 TALK = """---

@@ -22,7 +22,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.export import inline, page_html, rows_csv
 from viz.figures.heads import all_heads
-from viz.notebook.picture import Picture, ThemeName, image, pictured, themes_of
+from viz.notebook.picture import CardOf, MadeOf, Picture, ThemeName, image, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_html import table_body, table_html
@@ -97,17 +97,24 @@ _SCRIPT = Path(__file__).with_name("table_page.js")
 
 
 @pictured
-def word_card(evidence: Evidence, word: int | str = 0, *, theme: ThemeName = "auto") -> Picture:
+def word_card(
+    evidence: Evidence, word: int | str = 0, *, theme: ThemeName = "auto", live: bool = False
+) -> Picture:
     """Show what a written word looks at and needs, with the verdict: the card of its pin.
 
-    word: the word itself, of several equal ones the first, or its number from 0. Raises InputError
-    where nothing written is called so.
+    word: the word itself, of several equal ones the first, or its number from 0. live: whether its
+    reader types: see `Picture.live`. Raises InputError where nothing written is called so.
     """
     words = [each.strip() for each in evidence.target_words]
     number = words.index(word) if word in words else word
     if not isinstance(number, int) or not 0 <= number < len(words):
         raise InputError(f"No written word is {word!r}: there are {', '.join(words)}.")
-    return _page(worth_tables(evidence, number), f"Why {words[number]}?", theme)
+    content = worth_tables(evidence, number)
+    card = CardOf(number, "".join(_template(content, each) for each in themes_of(theme)))
+    of = (evidence.origin, (), evidence.target)
+    made_of = MadeOf((), *of, theme=theme, is_titled=False, card=card)
+    result = replace(_page(content, f"Why {words[number]}?", theme), made_of=made_of)
+    return result.live if live else result
 
 
 @pictured

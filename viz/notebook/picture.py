@@ -32,9 +32,12 @@ from transformer.inputs import (
 )
 from transformer.origin import Origin
 from transformer.recording import Recording
+from transformer.recording.ours import record
 from transformer.refusal import quoted
 from transformer.token import Token
 from viz.components.kit.browser import Component, bundle, palette
+from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.components.word_card.word_card import WORD_CARD
 from viz.export import inline, page_html
 from viz.live.alive.request import AliveError, EngineRequest, request_of_origin
 from viz.live.alive.weights import Weights, weights_within
@@ -139,7 +142,7 @@ class Picture:
     """The same for a paper; None where a picture has none."""
     table: str = field(default="", repr=False)
     """The same as bare HTML, where it is a table."""
-    made_of: "MadeOf | None" = field(default=None, repr=False)
+    made_of: "MadeOf | None" = field(default=None, repr=False, compare=False)
     """Enough to let an engine make it of any other text; None: it is of no one text."""
     files: Mapping[str, Callable[[], bytes]] = field(
         default_factory=dict, repr=False, compare=False
@@ -290,16 +293,57 @@ class MadeOf:
     """The class of a text, where nothing is written."""
     theme: ThemeName = "auto"
     is_titled: bool = True
+    card: "CardOf | None" = None
+    """The card of a written word, in the place of pictures; None: they are pictures."""
 
     def page(self, title: str) -> str:
         """The page. Raises AliveError."""
         for each in self.pictures:
             _ = each.payload_request  # before any model is opened
         request = request_of_origin(self.origin, self.target)
-        ids = [[token.id for token in each] for each in (self.source, self.target)]
+        source, pictures = self.source, self.pictures
+        if self.card is not None:
+            source, pictures = self.card.rows(request, self.target)
+        ids = [[token.id for token in each] for each in (source, self.target)]
         written = self.output or written_text(request.checkpoint, *ids)
         heading = f"<h1>{html.escape(title)}</h1>" if self.is_titled else ""
-        return typed_page(title, self.pictures, request, written, themes_of(self.theme), heading)
+        themes = themes_of(self.theme)
+        return typed_page(title, pictures, request, written, themes, heading, self.card)
+
+
+@dataclass(frozen=True, eq=False)
+class CardOf:
+    """The card of a written word, as tables, and what an engine is asked for to draw others."""
+
+    word: int
+    """Its number among those that are written."""
+    tables: str
+    """Templates with the tables, one a theme."""
+    kind: str = "cross"
+
+    def rows(
+        self, request: EngineRequest, target: tuple[Token, ...]
+    ) -> tuple[tuple[Token, ...], tuple[SavedPicture, ...]]:
+        """Return the source, and the tokens above the card, of which one is chosen by a click.
+
+        Raises AliveError.
+        """
+        recording = record(request.checkpoint, request.text, target or None, request.edits)
+        if self.kind not in recording.attentions:
+            raise AliveError("the page has cards only of models with a source that stands apart")
+        rows = TokenRows(TITLES[request.checkpoint.family.reads])
+        payload = rows.payload(recording)
+        saved = SavedPicture(rows.component, rows.data, payload, "Tokens", picture=rows)
+        return recording.source, (saved,)
+
+    def data(self, themes: Sequence[Theme]) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "word": self.word,
+            "kind": self.kind,
+            "reading": {"words": True, "special": "shown"},
+            "palettes": {theme.name: palette(theme) for theme in themes},
+        }
 
 
 def typed_page(
@@ -309,29 +353,31 @@ def typed_page(
     written: str,
     themes: tuple[Theme, ...],
     heading: str = "",
+    card: CardOf | None = None,
 ) -> str:
     """A page whose reader types, over pictures of one text. Raises AliveError.
 
-    written: the output, or the class. heading: HTML.
+    written: the output, or the class. heading: HTML. card: what stands below the pictures.
     """
     weights = weights_within(request.checkpoint)
+    drawn = [each.component for each in pictures] + [WORD_CARD] * (card is not None)
+    scene = scene_typed(request, written, pictures, themes)
     content = {
         "themes": {each.name: palette(each) for each in themes},
-        "components": {
-            each.component.name: {"html": each.component.html, "css": each.component.css}
-            for each in pictures
-        },
+        "components": {each.name: {"html": each.html, "css": each.css} for each in drawn},
         "pictures": [saved_content(each, themes) for each in pictures],
-        "scene": scene_typed(request, written, pictures, themes),
+        "scene": scene if card is None else {**scene, "card": card.data(themes)},
     }
-    hosts = "".join(f'<div data-picture="{each.component.name}"></div>' for each in pictures)
+    hosts = "".join(f'<div data-picture="{each.name}"></div>' for each in drawn)
+    hosts += '<div class="still"></div>' * (card is not None)
+    tables = "" if card is None else card.tables
     heading += '\n<div class="sentence"></div><p class="model" role="status"></p>'
-    draws = draws_of([each.component for each in pictures])
+    draws = draws_of(drawn)
     entry = bundle(Path(__file__).with_name("typed_page.js")).script
     start = 'JSON.parse(document.querySelector("#content").textContent)'
     style = Path(__file__).with_name("typed.css").read_text("utf-8")
     body = (
-        f"<style>{_STYLE}{style}</style>\n{heading}<main>{hosts}</main>\n"
+        f"<style>{_STYLE}{style}</style>\n{heading}<main>{hosts}</main>{tables}\n"
         f"{json_element('content', content)}{weights.html()}"
         f'<script type="module">\n{inline(draws)}\n({inline(entry)})(draws, {start}, '
         f"{Weights.entry()});\n</script>"

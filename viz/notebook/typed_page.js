@@ -21,8 +21,23 @@ export default function typedPage(draws, { themes, components, pictures, scene }
     return [component, (data) => show(data ? { data } : first)];
   });
   const by = new Map(shown);
+  if (scene.card) by.set("word_card", cardOf());
   const alive = startTyping(document.querySelector(".model"));
   const typed = alive?.(scene, document.querySelector(".sentence"), (name, data) => by.get(name)(data));
   typed?.show();
   fitFrame();
+
+  // Tables that Python has drawn, until an engine draws others in their place.
+  function cardOf() {
+    Object.assign(scene.card, { theme });
+    const [still, host] = [".still", '[data-picture="word_card"]'].map((each) => document.querySelector(each));
+    still.append(document.querySelector(`template[data-theme="${theme}"]`).content.cloneNode(true));
+    let show = null;
+    return (data) => {
+      still.hidden = Boolean(data);
+      host.hidden = !data;
+      show ??= data && mounted(draws.word_card, host, { ...components.word_card, answers: {} }, () => theme);
+      if (data) show({ data });
+    };
+  }
 }

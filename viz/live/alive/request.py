@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from transformer import Checkpoint, decode, load_checkpoint
+from transformer import Checkpoint, decode
 from transformer.analysis.reading import Reading, lenses
+from transformer.by_name import opened
 from transformer.decoding import decoding_methods
 from transformer.edits import edit_kinds, parse
 from transformer.origin import Origin
@@ -98,7 +99,7 @@ def request_of_origin(origin: Origin | None, target: Sequence[Token]) -> EngineR
     """
     if origin is None:
         raise AliveError("it is of no text that a checkpoint trained here has read")
-    checkpoint = load_checkpoint(origin.checkpoint)
+    checkpoint = opened(origin.checkpoint)
     if origin.method or not checkpoint.family.decodes:
         how = (origin.method, origin.options, origin.prefix)
         return EngineRequest(checkpoint, origin.text, *how, origin.edits).checked()

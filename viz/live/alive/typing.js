@@ -5,7 +5,8 @@ import { element } from "../../components/kit/page.js";
 import { createAnswers } from "../page/answers.js";
 import { joined } from "../page/address.js";
 import { createModels, filled } from "../page/models.js";
-import { envelope } from "../payloads/pack.js";
+import { unpack } from "../../components/kit/unpack.js";
+import { envelope, pack } from "../payloads/pack.js";
 
 // site: { models, words, base }: the model of the page. code: the worker's. line: the node that says
 // who answers. Returns `alive` below; null: no engine runs here.
@@ -41,6 +42,7 @@ export default function typing({ models, words, base }, code, line) {
     const pictures = new Map(scene.pictures);
     const over = {}; // name -> what was chosen since in its state
     const cell = { of: "", place: null };
+    const { card = null } = scene; // of a written word: { word, kind, reading, theme, palettes }
     const answers = createAnswers({ postMessage: post }, [], refresh, loads.refuse);
     const field = fieldOf(scene, words);
     const output = element("output");
@@ -54,7 +56,7 @@ export default function typing({ models, words, base }, code, line) {
 
     const isOwn = () => field.value === scene.text;
     // What was recorded is in Python's own numbers.
-    const isRecorded = () => isOwn() && !Object.keys(over).length && !cell.of;
+    const isRecorded = () => isOwn() && !Object.keys(over).length && !cell.of && !card?.isOther;
 
     function request() {
       const { method, options, edits, kept, prefix } = scene;
@@ -72,18 +74,40 @@ export default function typing({ models, words, base }, code, line) {
       if (isRecorded()) {
         answers.forget();
         for (const each of pictures.keys()) draw(each, null);
+        if (card) draw("word_card", null);
         write(scene.written);
         return;
       }
       const now = loads.openOne();
       if (!now || !field.value.trim()) return;
-      answers.ask(request(), needed(), now);
+      answers.ask(request(), [...needed(), ...cardsOf(now)], now);
       if (!answers.facts()) return;
       for (const each of pictures.keys()) {
         const payload = answers.shown(each)?.payload;
         if (payload) draw(each, (theme) => envelope(payload, scene.states[each][theme], over[each]));
       }
+      if (card) drawCard();
       write(answers.output());
+    }
+
+    // What each word needs is known once nobody types; then the cards of all of them are asked for.
+    function cardsOf(now) {
+      const of = answers.shown("token_rows")?.nonce;
+      const isKnown = card && answers.studyOf("evidence", request(), now);
+      const { kind, reading, theme } = card ?? {};
+      return isKnown && of ? [["word_card", { of, theme, kind, reading }]] : [];
+    }
+
+    // Of another text its card is of the word at the same place.
+    function drawCard() {
+      const payload = answers.shown("word_card")?.payload;
+      const all = payload && unpack(payload).header;
+      if (!all || all.of !== answers.shown("token_rows").nonce) return;
+      const pinned = card.position === undefined ? undefined : all.opens[all.rows[card.position]];
+      const elements = all.cards[pinned ?? Math.min(card.word, all.cards.length - 1)];
+      const content = pack({ card: [all.style, ...elements] });
+      const state = { of: all.of, pins: [] };
+      draw("word_card", (theme) => envelope(content, { palette: card.palettes[theme] }, state));
     }
 
     function write(written) {
@@ -96,9 +120,11 @@ export default function typing({ models, words, base }, code, line) {
       show();
     }
 
-    // A head of a grid is shown by the pictures beside it; a cell from inside.
+    // A head of a grid is shown by the pictures beside it; a cell from inside; a word by its card.
     function hear(what, value) {
-      if (what === "cell" && pictures.has("cell_steps")) {
+      if (what === "pin" && card && value.side === "target") {
+        Object.assign(card, { isOther: true, position: value.position });
+      } else if (what === "cell" && pictures.has("cell_steps")) {
         if (isRecorded()) return false; // Python's answers are here
         Object.assign(cell, { of: field.value, place: value });
       } else if (what === "open" && pictures.size > 1) {
@@ -113,8 +139,12 @@ export default function typing({ models, words, base }, code, line) {
       return true;
     }
 
-    field.oninput = ({ isComposing }) => isComposing || change();
-    field.oncompositionend = change;
+    const type = () => {
+      if (card) delete card.position; // it was of the text before
+      change();
+    };
+    field.oninput = ({ isComposing }) => isComposing || type();
+    field.oncompositionend = type;
     field.onfocus = () => loads.choose(name); // it is here by the time that something is typed
     const leave = () => (own.refresh = () => {});
     return { show, hear, leave };

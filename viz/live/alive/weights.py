@@ -61,7 +61,7 @@ class Weights:
         return inline(f"((line) => {start})")
 
 
-@lru_cache(maxsize=1)  # as large as its files: a notebook's pictures are of one checkpoint
+@lru_cache(maxsize=1)  # as large as its files; a notebook's pictures are of one, opened once
 def weights_within(checkpoint: Checkpoint) -> Weights:
     """Return a checkpoint for a page that holds all of it. Raises SiteError."""
     (model,), _, elements = models_of([checkpoint], one_file=True)

@@ -40,8 +40,8 @@ export function createAnswers(worker, recorded, changed, failed) {
   // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known,
   // with isGrowing while it is not whole. of: how a study that grows shows its value, if it does.
   function studyOf(study, it, open, of = null) {
-    const { text, method, prefix } = it;
-    const request = { text, method, prefix, edits: listed(it.edits) };
+    const { text, method, prefix, options } = it;
+    const request = { text, method, prefix, options, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
     if (own.request !== key) return undefined;
     const [sort, value] = [`${study} ${key}`, studies.get(`${study} ${key} ${JSON.stringify(of)}`)];

@@ -145,8 +145,9 @@ function readsAlike(open, second, { source, target }) {
 // What is computed while nobody waits. The runs of a study are one by one, and between them whoever
 // asks for anything else is heard: then it is dropped, and asked for anew.
 async function study(studies, open, { n, study: name, request, of = request.of }, isLatest, self) {
-  const { text, method, edits, prefix } = request;
-  const steps = studies[name](open, answer(open, { text, method, changes: edits, prefix }), of);
+  const { text, method, options, edits, prefix } = request;
+  const asked = { text, method, options, changes: edits, prefix };
+  const steps = studies[name](open, answer(open, asked), of);
   for (let told = performance.now(); ; ) {
     await new Promise((go) => setTimeout(go));
     if (!isLatest()) return self.postMessage({ what: "dropped", n });
