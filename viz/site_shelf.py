@@ -61,7 +61,7 @@ Say = Callable[[str], None]
 def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[str] = ()) -> Shelf:
     """Return what stands beside the page in which these checkpoints answer.
 
-    say: is recorded what is being made. without: names in LISTS that are left out.
+    say: is told what is being made. without: names in LISTS that are left out.
     """
     PAGES.update(discover("viz.pages", "PAGE"))
     names = [name for name in LISTS if name not in without]
@@ -86,7 +86,7 @@ def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[st
     }
     told = _story_pages(recorded, checkpoints, say)
     pages = chain(_files(drawn), told, _lesson_pages(asked, checkpoints, say))
-    return Shelf([lists[name]() for name in names], pages, places)
+    return Shelf([lists[name]() for name in names], pages, places, _first(places))
 
 
 # The lists: the app's cards, whose links lead to what the folder has.
@@ -116,6 +116,15 @@ def _lessons(to: Callable[[Screen], str]) -> Listing:
     }
     parts = [f"<p>{WORDS['lessons']}</p>", lesson_cards(every, Screen("lessons"), done)]
     return _listing(lessons.PAGE, parts, to)
+
+
+def _first(places: Mapping[str, str]) -> str:
+    """Return a link to the first lesson, for who has never been here; none where it is no page."""
+    first = in_order()[0]
+    there, says = places.get(first.name), escaped(first.introduction)
+    return f'<a class="first" href="{there}" title="{says}">{escaped(first.title)}</a>' * bool(
+        there
+    )
 
 
 def _listing(page: Page, parts: Iterable[str], to: Callable[[Screen], str]) -> Listing:

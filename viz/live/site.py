@@ -131,6 +131,7 @@ def _page(
         | {
             "about": words["about"],  # it has links
             "style": typeface() + "\n".join(it.read_text("utf-8") for it in STYLES),
+            "first": shelf.first,
             "menu": "\n".join(map(_entry, shelf.lists)),
             "lists": "\n".join(map(_list, shelf.lists)),
             "content": json.dumps(content, ensure_ascii=False).replace("<", "\\u003c"),

@@ -37,8 +37,8 @@ class Shelf:
     """Files by their paths: made one after the other, as each takes seconds."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Name of a story or a lesson -> the path of its page."""
-    absent: Mapping[str, str] = field(default_factory=dict)
-    """Name of a page that only the app has -> what is said of it."""
+    first: str = ""
+    """HTML for who has never been here: a link."""
 
 
 @dataclass(frozen=True)
