@@ -51,18 +51,18 @@ ROOMS = {
     "transformer/own_module": (681, 4),
     "transformer/positions": (783, 4),
     "transformer/recording": (2_760, 10),
-    "transformer/training": (4_635, 25),
+    "transformer/training": (4_828, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_400, 31),
-    "viz": (2_999, 18),
+    "viz": (3_001, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (370, 3),
-    "viz/components": (16_995, 183),
+    "viz/components": (16_999, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
     "viz/live": (6_105, 45),
-    "viz/notebook": (1_042, 10),
+    "viz/notebook": (1_178, 11),
     "viz/pages": (8_997, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 503, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
