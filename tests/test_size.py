@@ -54,9 +54,9 @@ ROOMS = {
     "transformer/training": (4_828, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_400, 31),
-    "viz": (3_001, 18),
+    "viz": (3_090, 19),
     "viz/causes": (2_265, 10),
-    "viz/commands": (370, 3),
+    "viz/commands": (356, 3),
     "viz/components": (16_999, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 503, 150
+FILES, MEDIAN = 504, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

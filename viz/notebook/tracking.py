@@ -53,7 +53,7 @@ class Track(Tracking):
         kind = next(iter(last.attentions)) if kind is None else kind
         check_kind(last, kind)
         metrics = metrics_of(last.attentions[kind])
-        check_name("metric", metric, metrics)
+        check_name("metric", metric, list(metrics))
         layer, head = place_in(last, kind, layer, head)
 
         def pack(layer: int, head: int, most: int | None = None) -> bytes:
