@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         head_view,
         heads_table,
         search_tree,
+        track,
         word_card,
     )
     from viz.server.exploring import explore
@@ -36,6 +37,7 @@ __all__ = [
     "head_view",
     "heads_table",
     "search_tree",
+    "track",
     "word_card",
 ]
 

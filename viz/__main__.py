@@ -1,5 +1,8 @@
 """python -m viz: the app in a browser, or one of the commands of `viz` and of `transformer`."""
 
+from viz import shell  # noqa: F401  --help ends here: what follows takes seconds
+
+# isort: split
 import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -10,7 +13,8 @@ from transformer.discover import discover
 from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import Refusal
 from transformer.streams import write_line, write_utf8
-from viz.commands.opening import add_place, open_app
+from viz.commands.opening import open_app
+from viz.shell import parser_of
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,19 +40,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> ArgumentParser:
-    parser = ArgumentParser(
-        prog="python -m viz", description="Open the app in a browser, or run a command."
-    )
-    add_place(parser)
-    parser.set_defaults(command=None)
-    commands = parser.add_subparsers(metavar="command")
-    for command in discover("viz.commands", "COMMAND").values():
-        own = commands.add_parser(command.name, help=command.title, description=command.title)
-        own.set_defaults(command=command)
-        command.add_arguments(own)
-    for command in discover("transformer.commands", "COMMAND").values():
-        commands.add_parser(command.name, add_help=False, help=command.title)
-    return parser
+    ours = discover("viz.commands", "COMMAND")
+    every = {"viz": ours, "transformer": discover("transformer.commands", "COMMAND")}
+    titles = {it: {name: each.title for name, each in of.items()} for it, of in every.items()}
+
+    def declare(parser: ArgumentParser, name: str) -> None:
+        parser.set_defaults(command=ours[name])
+        ours[name].add_arguments(parser)
+
+    return parser_of(titles, declare)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,9 @@
 >>> from headscope import decode, from_module, head_view, load_checkpoint, record
 """
 
+from viz import shell  # noqa: F401  --help ends here: what follows takes seconds
+
+# isort: split
 from typing import Any
 
 import transformer

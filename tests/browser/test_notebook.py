@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Locator, Page, expect
+from torch import nn
 
 from tests.browser.apps.random_attention import random_recording
 from tests.browser.sentences import said
@@ -14,7 +16,7 @@ from tests.representatives import cases
 from transformer import decode, evidence, load_checkpoint
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import read
-from viz import cell_steps, head_grid, head_map, head_view, search_tree, word_card
+from viz import cell_steps, head_grid, head_map, head_view, search_tree, track, word_card
 from viz.theme import DARK, LIGHT, Theme
 
 pytestmark = pytest.mark.browser
@@ -133,3 +135,26 @@ def height(node: Locator) -> int:
 def rgb(colour: str) -> str:
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgb({red}, {green}, {blue})"
+
+
+@pytest.mark.usefixtures("wrong_recordings")  # its module was trained on
+def test_a_training_plays_without_a_server(page: Page, tmp_path: Path) -> None:
+    """A slider over steps; a press on another head shows that one at the same step."""
+    module, ids = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), torch.randn(1, 5, 8)
+    optimizer = torch.optim.SGD(module.parameters(), 0.1)
+    with track(module, ids, every=2, optimizer=optimizer) as tracked:
+        for _ in range(6):
+            module(ids).square().mean().backward()
+            optimizer.step()
+    page.context.set_offline(True)
+    page.goto(tracked.save(tmp_path / "training.html").as_uri())
+    player = page.locator(".snapshot-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "6")
+    page.get_by_label("Training step").press("ArrowLeft")
+    expect(player).to_have_attribute("data-step", "4")
+    heads = player.locator("button.head")
+    expect(heads).to_have_count(2)
+    heads.nth(1).click()
+    expect(heads.nth(1)).to_have_attribute("aria-pressed", "true")
+    expect(player).to_have_attribute("data-step", "4")
+    assert faults(page) == []

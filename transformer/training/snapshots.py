@@ -5,23 +5,28 @@ Hugging Face's Trainer. All of them read the same sentence and the same target, 
 model wrote, so that a cell of a head's map is the same pair of tokens at every step.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
+from itertools import product
+from math import isfinite
+from types import MappingProxyType
+from typing import Any, Self
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.checkpoint import Checkpoint
-from transformer.device import DeviceError
+from transformer.device import DeviceError, usual_state
 from transformer.formats.opening import load_checkpoint
+from transformer.inputs import COUNT, InputError, checks, of_class
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
 from transformer.training.history import Snapshot
+from transformer.watch import record_module
 
 MOST = 24
 """Snapshots, at most, that are run; of more, evenly spaced ones."""
@@ -197,3 +202,191 @@ def _size(recording: Recording) -> int:
         for value in vars(call).values()
         if isinstance(value, Tensor)
     )
+
+
+# Snapshots of a training that is under way: passes over one input, every so many steps.
+#
+# A pass leaves no trace in the training: weights, gradients, buffers, modes and torch's random
+# numbers are what they were.
+
+MOST_LOGGED = 2000
+"""Steps, at most, whose losses are kept."""
+TRACKED = of_class(
+    (nn.Module, Checkpoint), "a torch module, an instance with its weights, or a checkpoint"
+)
+OPTIMIZER = of_class(torch.optim.Optimizer, "an optimizer of torch").or_none
+
+
+class Tracking:
+    """The course of a training that is under way; `step` goes with it, `course` is what was kept.
+
+    Memory is bounded: of more snapshots than there is room for every second one is dropped, and
+    from then on half as many are made.
+    """
+
+    @checks(model=TRACKED, every=COUNT, most=COUNT, optimizer=OPTIMIZER)
+    def __init__(
+        self,
+        model: nn.Module | Checkpoint,
+        inputs: Any,
+        tokens: Any = None,
+        *,
+        every: int = 100,
+        most: int = MOST,
+        optimizer: torch.optim.Optimizer | None = None,
+    ) -> None:
+        """Make the first snapshot, of step 0; see `track`. Raises InputError."""
+        self._model, self._inputs, self._tokens = model, inputs, tokens
+        self._every, self._n, self._stride = every, 0, 1
+        self._losses: dict[str, tuple[int, list[tuple[int, float]]]] = {}
+        """Name -> every how many steps it is kept, and steps with values."""
+        first = self._recorded()
+        self._most = max(2, min(most, BUDGET // max(1, _size(first))))
+        self._kept, self._problems, self._n_left_out = {0: first}, list[str](), 0
+        self._hook = None
+        if optimizer is not None:
+            self._hook = optimizer.register_step_post_hook(lambda *_: self.step())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, *error: object) -> None:
+        """Stop counting an optimizer's steps; keep the last one, unless something went wrong."""
+        if self._hook is not None:
+            self._hook.remove()
+        if kind is None:
+            self.keep()
+
+    def __repr__(self) -> str:
+        return f"Tracking({len(self._kept)} snapshots of {self._n:,} steps, every {self._every:,})"
+
+    def step(self, loss: Any = None, validation_loss: Any = None) -> None:
+        """Count a step of the optimizer, and make a snapshot of every so many.
+
+        loss, validation_loss: numbers or tensors of one. A pass that fails is one of the course's
+        problems: it stops no training.
+        """
+        self._n += 1
+        self.log(loss, validation_loss)
+        if self._n % (self._every * self._stride) == 0:
+            self.keep()
+
+    def log(self, loss: Any = None, validation_loss: Any = None) -> None:
+        """Keep the losses of the latest step."""
+        for name, value in (("loss", loss), ("validation_loss", validation_loss)):
+            stride, rows = self._losses.get(name, (1, []))
+            if value is None or self._n % stride:
+                continue
+            number = float(value.detach() if isinstance(value, Tensor) else value)
+            rows.append((self._n, number))
+            if len(rows) > MOST_LOGGED:
+                stride, rows = 2 * stride, rows[1::2]
+            self._losses[name] = stride, rows
+
+    def keep(self) -> None:
+        """Make a snapshot of the latest step, unless there is one."""
+        if self._n in self._kept:
+            return
+        try:
+            recording = self._recorded()
+            if _tokens_and_heads(recording) != _tokens_and_heads(self._kept[0]):
+                raise InputError("it has other heads or tokens than the first")
+        except Refusal as error:
+            self._problems.append(f"Step {self._n:,} is left out: {error}")
+            return
+        self._kept[self._n] = recording
+        if len(self._kept) > self._most:
+            self._stride *= 2
+            thinner = self._every * self._stride
+            fewer = {n: it for n, it in self._kept.items() if n % thinner == 0 or n == self._n}
+            self._n_left_out += len(self._kept) - len(fewer)
+            self._kept = fewer
+
+    @property
+    def course(self) -> Course:
+        """The snapshots so far, as numbers."""
+        steps = tuple(self._kept)
+        return Course(
+            steps,
+            tuple(self._kept.values()),
+            tuple(self._problems),
+            self._n_left_out,
+            len(steps),
+            len(steps),
+        )
+
+    @property
+    def history(self) -> list[Mapping[str, float]]:
+        """Rows with a step and a loss."""
+        every = [
+            {"step": step, name: value}
+            for name, (_, rows) in self._losses.items()
+            for step, value in rows
+            if isfinite(value)
+        ]
+        return sorted(every, key=lambda row: row["step"])
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Each step, kind, layer and head with all head metrics of its kind."""
+        course = self.course
+        for kind, each in course.recordings[0].attentions.items():
+            metrics = course.measured(kind)  # name -> [N, L, H]
+            heads = product(range(each.n_layers), range(each.n_heads))
+            for (at, step), (layer, head) in product(enumerate(course.steps), heads):
+                place = {"step": step, "kind": kind, "layer": layer, "head": head}
+                yield place | {it: float(of[at, layer, head]) for it, of in metrics.items()}
+
+    @usual_state()
+    def _recorded(self) -> Recording:
+        """One pass; only what weights are computed from is kept, on the CPU."""
+        model, inputs, tokens = self._model, self._inputs, self._tokens
+        is_checkpoint = isinstance(model, Checkpoint)
+        run: Any = record if is_checkpoint else record_module
+        module = model.model if isinstance(model, Checkpoint) else model
+        with undisturbed(module):
+            recording = _slim(run(model, inputs, tokens))
+            attentions = {
+                kind: replace(
+                    each, calls=tuple(_alone(each.calls[at]) for at in range(each.n_layers))
+                )
+                for kind, each in recording.attentions.items()
+            }
+        for kind, each in attentions.items():
+            if not all(bool(call.weights().isfinite().all()) for call in each.calls):
+                raise InputError(f"The weights of {kind} are not all numbers.")
+        return Recording(
+            recording.source, recording.target, MappingProxyType(attentions), {}, recording.logits
+        )
+
+
+def _alone(call: Any) -> Any:
+    """A call whose tensors are its own, on the CPU, and that knows nothing of its pass."""
+    own = {
+        name: value.detach().to("cpu", copy=True)
+        for name, value in vars(call).items()
+        if isinstance(value, Tensor)
+    }
+    return replace(call, **own, trace=None, sample=None)
+
+
+@contextmanager
+def undisturbed(module: nn.Module) -> Iterator[None]:
+    """Run a module as in eval(), and leave modes, buffers and random numbers as they were.
+
+    Modes are set as such: train() of a module may do more, as merging weights.
+    """
+    modes = [(each, each.training) for each in module.modules()]
+    buffers = [(each, each.detach().clone()) for each in module.buffers()]
+    on_cuda = {each.device.index for each in module.parameters() if each.is_cuda}
+    with torch.random.fork_rng(devices=sorted(on_cuda)):
+        try:
+            for each, _ in modes:
+                each.training = False
+            yield
+        finally:
+            for each, mode in modes:
+                each.training = mode
+            for buffer, before in buffers:
+                if not torch.equal(buffer, before):
+                    with torch.no_grad():
+                        buffer.copy_(before)

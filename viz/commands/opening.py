@@ -4,7 +4,7 @@ figure, and let models answer viewers elsewhere.
 
 import importlib.util
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -19,23 +19,9 @@ from transformer.own_module.tokenizer import in_a_sentence
 from transformer.refusal import Refusal
 from viz.paper.record import LARGEST, FigureError, Record, read_record
 from viz.screen import link
+from viz.shell import add_place
 
 # The app in a browser, and where it listens: for all commands that open it.
-
-
-def add_place(parser: ArgumentParser) -> None:
-    """Declare the place where the app listens."""
-    parser.add_argument("--port", type=port, help="the first free one from 8501 when left out")
-    parser.add_argument("--address", default="localhost", help="0.0.0.0 lets others in")
-    parser.add_argument("--quiet", action="store_true", help="open no browser")
-
-
-def port(text: str) -> int:
-    """The number of a port. Raises ArgumentTypeError, and ValueError for what is not a number."""
-    number = int(text)
-    if not 0 < number < 2**16:
-        raise ArgumentTypeError("must lie between 1 and 65535")
-    return number
 
 
 def place(options: Namespace) -> Result:

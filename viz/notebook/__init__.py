@@ -10,6 +10,7 @@ from viz.notebook.pictures import (
     head_view,
     search_tree,
 )
+from viz.notebook.tracking import track
 
 __all__ = [
     "Picture",
@@ -21,5 +22,6 @@ __all__ = [
     "head_view",
     "heads_table",
     "search_tree",
+    "track",
     "word_card",
 ]

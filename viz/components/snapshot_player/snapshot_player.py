@@ -88,17 +88,19 @@ def pack_snapshots(
     metric: Metric,
     history: Iterable[Mapping[str, float]] = (),
     words: bool = False,
+    most_heads: int | None = None,
 ) -> bytes:
     """One head at every snapshot, the others small, and one metric of them all.
 
-    history: rows as `training_rows` gives them. words: rows and columns are words.
+    history: rows as `training_rows` gives them. words: rows and columns are words. most_heads: of
+    the small ones; of more, those of the chosen head's layer are there.
     Arrays: values f4 [N, R, C] of the head, NaN where masked; thumbnails u1 [N, T, R', C'] of T
     heads; their metric f4 [N, T]; losses f4 [M, 2], rows of (step, value), one array for each of
     LOSSES. Where R * C is more than 128 * 128, values are the largest of blocks of cells, and
     one array more follows: which cell of its block each is, u2 [N, R, C].
     """
     maps = [_read(recording, selection.kind, words) for recording in course.recordings]
-    heads = _heads(maps[-1], selection)
+    heads = heads_beside(maps[-1], selection, most_heads)
     layers = [layer for layer, _ in heads]
     # bool [N, R, C]
     allowed = torch.stack([map.allowed(*_place(selection)) for map in maps])
@@ -135,9 +137,11 @@ def _place(selection: Selection) -> tuple[int, int]:
     return selection.layer, selection.head
 
 
-def _heads(map: AttentionMap, selection: Selection) -> list[tuple[int, int]]:
-    """Layer and head of each small picture."""
-    is_few = map.n_layers * map.n_heads <= MAX_HEADS
+def heads_beside(
+    map: AttentionMap, selection: Selection, most: int | None = None
+) -> list[tuple[int, int]]:
+    """Layer and head of each small picture. most: MAX_HEADS, if it is left out."""
+    is_few = map.n_layers * map.n_heads <= (MAX_HEADS if most is None else most)
     layers = range(map.n_layers) if is_few else [selection.layer]
     return [(layer, head) for layer in layers for head in range(map.n_heads)]
 
