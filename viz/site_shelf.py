@@ -13,6 +13,7 @@ from viz.live.models import methods_of, models_of
 from viz.live.shelf import LISTS
 from viz.live.shelf.assets import typeface
 from viz.live.shelf.lists import (
+    IN_APP,
     Listing,
     Shelf,
     TwoPictures,
@@ -39,7 +40,6 @@ from viz.stories.reading import shipped_stories
 from viz.stories.story import Story
 from viz.theme import DARK, LIGHT
 
-IN_APP = "in the app"
 APP = (
     f"<p>What is marked “{IN_APP}” needs it: run <code>make run</code> in the repository of "
     "Headscope.</p>"

@@ -76,13 +76,13 @@ def build(
     models, files, elements = models_of(checkpoints, one_file)
     surveys, files_of_heads, elements_of_heads = surveys_of(checkpoints, one_file)
     files, elements = files | files_of_heads, elements | elements_of_heads
-    shown = NO_SHELF if one_file else shelf
-    page = _page(checkpoints, models, surveys, words, elements, shown, one_file)
+    beside = NO_SHELF if one_file else shelf
+    page = _page(checkpoints, models, surveys, words, elements, beside, one_file)
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
     others = embedded(models, words, fields(), of_text())
-    pages = chain([("index.html", page)], others.items(), shelf.pages)
+    pages = chain([("index.html", page)], others.items(), beside.pages)
     for name, content in chain(files.items(), divided(pages)):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(out / name, content)

@@ -3,7 +3,7 @@
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -17,15 +17,15 @@ from viz.lessons.results import FORMAT
 from viz.lessons.sheet import grading_words
 from viz.live.models import POLICY, worker_of
 from viz.live.shelf.assets import typeface
+from viz.live.shelf.lists import IN_APP, leading, nowhere
 from viz.live.site import page_of
 from viz.notebook.saved import ChartImage, SavedPicture, chart_images, payloads
+from viz.screen import Screen
 from viz.stories.markdown import as_html
 from viz.theme import DARK, LIGHT
 
 HERE = Path(__file__).parent
 THEMES = (LIGHT, DARK)
-_TO_SCREEN = re.compile(r'<a data-state href="\./([^"]*)">(.*?)</a>')
-"""A link to a screen of the app."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +75,8 @@ class SavedLesson:
     models: Sequence[Mapping[str, Any]] = ()
     elements: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[str, Any] = field(default_factory=dict)
-    screens: Sequence[str] = ()
-    """The beginnings of addresses that the site beside it has; none in one file."""
+    to: Callable[[Screen], str] = nowhere
+    """The address of a screen in the pages beside it; empty where they have none."""
     is_file: bool = False
 
 
@@ -183,18 +183,13 @@ def _section(lesson: SavedLesson, part: SavedPart) -> str:
 
 def _linked(lesson: SavedLesson, text: str) -> str:
     """Markdown -> HTML, whose links to screens lead to the page beside it, where that has them."""
-
-    def link(match: re.Match[str]) -> str:
-        is_there = any(match[1].startswith(each) for each in lesson.screens)
-        return f'<a href="../{match[1]}">{match[2]}</a>' if is_there else match[2]
-
-    return _TO_SCREEN.sub(link, as_html(text))
+    return leading(as_html(text), lesson.to, IN_APP)
 
 
 def _navigation(lesson: SavedLesson) -> str:
     if lesson.is_file:
         return ""
-    return f'<a href="../?page=lessons">{escaped(lesson.words["all"])}</a>'
+    return f'<a href="../index.html?page=lessons">{escaped(lesson.words["all"])}</a>'
 
 
 def _further(lesson: SavedLesson) -> str:

@@ -11,6 +11,8 @@ from viz.figures.scenes import Picture
 from viz.screen import FIRST_PAGE, Screen, parse, spell
 from viz.stories.story import bare
 
+IN_APP = "in the app"
+"""Said behind the words of a link to what a page has not."""
 _LINK = re.compile(r'<a data-state href="([^"]*)"([^>]*)>(.*?)</a>', re.S)
 """A link to a screen of the app, as cards and words of stories have it."""
 
@@ -89,6 +91,11 @@ def _screen(address: str) -> Screen:
 def address_of(screen: Screen) -> str:
     """The address of a screen in the page."""
     return f"?{urlencode(spell(bare(screen)), quote_via=quote, safe=',/:', errors='replace')}"
+
+
+def nowhere(screen: Screen) -> str:
+    """Return the address in a page that leads to no other."""
+    return ""
 
 
 def scene_of(screen: Screen, places: Mapping[str, str]) -> str:

@@ -23,13 +23,16 @@ from viz.lessons.subject import Place, Subject, find_place
 from viz.lessons.task import Task
 from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
+from viz.live.shelf.lists import address_of
+from viz.live.shelf.lists import lacking as lacking_in
+from viz.live.site import DONE
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
 from viz.pages.lessons.listing import WRITES, in_order, length, standing_in, texts_of
 from viz.painters.table_html import samples_body, style_of
 from viz.run.request import Answer, Request
 from viz.run.work import finish
-from viz.screen import FIRST_PAGE, Screen, link
+from viz.screen import FIRST_PAGE, Screen
 from viz.server.recording_scenes import chart_of, pane_of, request_of_scene
 from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
@@ -152,14 +155,16 @@ class _Saving:
             models=models,
             elements=elements,
             words=lesson_words(),
-            screens=() if self.one_file else self._screens(),
+            to=self._to,
             is_file=self.one_file,
         )
 
-    def _screens(self) -> Sequence[str]:
-        """Return the beginnings of addresses of screens that the site has."""
-        of = [f"checkpoint={each.name}" for each in self.checkpoints]
-        return [f"?{each}" for each in of] + [f"?page={each}" for each in self.pages]
+    def _to(self, screen: Screen) -> str:
+        """Return its address in the pages beside the lesson; empty where they have none of it."""
+        methods = {each.name: methods_of(each) for each in self.checkpoints}
+        if self.one_file or not methods or lacking_in(screen, DONE, self.pages, methods):
+            return ""
+        return f"../index.html{address_of(screen)}"
 
     def _part(self, pane: Pane, number: int, scene: Scene) -> SavedPart:
         plain = SavedPart(scene.heading, scene.text)
@@ -263,10 +268,8 @@ class _Saving:
         return "" if remark == before else remark
 
     def _link(self, words: str, opened: Screen) -> tuple[str, str] | None:
-        is_here = opened.checkpoint in [each.name for each in self.checkpoints]
-        if self.one_file or not is_here or opened.page not in self.pages:
-            return None
-        return words, f"../{link(opened).removeprefix('./')}"
+        address = self._to(opened)
+        return (words, address) if address else None
 
 
 def _tasks_of(scene: Scene, result: Answer, place: Place) -> list[Asked]:
