@@ -94,7 +94,8 @@ export function createMeasure({ questions, words }, kept, begun) {
       const marks = both.map((answers) => rightOf(words, sheets, answers)[i]);
       const [was, is] = marks.map((mark) => (mark ? words.was_right : words.was_wrong));
       const said = filled(words.each_compared, { before: was, after: is });
-      node.append(element("p", "sentence", sheet.sentence), element("p", "question", sheet.question));
+      if (sheet.sentence !== sheets[i - 1]?.sentence) node.append(element("p", "sentence", sheet.sentence));
+      node.append(element("p", "question", sheet.question));
       node.append(element("p", "", `${said} ${sheet.explanation}`));
     });
     return node;
