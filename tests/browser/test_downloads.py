@@ -27,12 +27,14 @@ FIGURE = "Figure as HTML"
 FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
 ROWS = "Rows as CSV"
+TYPED = "The reader can type"
+"""A page whose file is HTML."""
 SEARCH = ("Steps as CSV", "Coverage as CSV", "Search as CSV")
 PLACES = {
     "explore": {
         "": (
             *(*FIGURES, "Heat map as HTML", "Head as CSV", "Metrics of all heads as CSV"),
-            *("Word alignment as TXT", "All heads as NPZ"),
+            *("Word alignment as TXT", "All heads as NPZ", TYPED),
         )
     },
     "compare": {
@@ -40,7 +42,7 @@ PLACES = {
         "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE, "Heads as CSV"),
     },
     "decode": {
-        "": (*SEARCH,),
+        "": (*SEARCH, TYPED),
         "decode_as=text": ("Table as CSV",),
         "kind=cross&pins=q1": (*SEARCH, "Table as CSV"),
         "kind=cross&pins=q1&instead=5&repairs=yes": (
@@ -126,7 +128,7 @@ def test_every_download_gives_a_file_that_opens(
         is_first = name in PAPERS and query == next(iter(PLACES[name]))
         expected = (*expected, *([PAPERS[name]] if is_first else []))
         for button in buttons.get_by_role("button").all():
-            title = next(filter(button.inner_text().endswith, (*expected, *FIGURES)))
+            title = next(filter(button.inner_text().endswith, (*expected, *FIGURES, TYPED)))
             if title in expected:
                 check(downloaded(page, button), title, reader, tmp_path)
 
@@ -185,7 +187,7 @@ def check(download: Download, title: str, reader: Page, folder: Path) -> None:
     name = download.suggested_filename
     file = folder / name
     download.save_as(file)
-    kind = title.rpartition(" ")[2].lower()
+    kind = "html" if title == TYPED else title.rpartition(" ")[2].lower()
     assert file.suffix == f".{kind}"
     {
         "md": check_story,

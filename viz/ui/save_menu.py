@@ -31,7 +31,6 @@ from viz.ui.saving import TYPED_PAGES, figure_of, head_page, typed_page_of
 NONE = "This page has no files."
 WIDTHS = {"one": COLUMN, "two": PAGE, "slide": None}
 """The widths of figures in inches, by the name of what is chosen; None: a slide."""
-TYPED = "The reader can type"
 PAGE_ROW = "Page"
 """The heading of files of all that a page shows."""
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
@@ -225,7 +224,13 @@ def _typed_file(pane: Pane, exhibits: Iterable[Exhibit]) -> None:
     except (AliveError, NothingLeft) as error:
         make, why = bytes, str(error)
     explain = "One file whose reader types sentences of their own: its model is in it"
-    download(TYPED, make, f"headscope-{pane.screen.page}.html", why or explain, is_off=bool(why))
+    download(
+        "The reader can type",
+        make,
+        f"headscope-{pane.screen.page}.html",
+        why or explain,
+        is_off=bool(why),
+    )
 
 
 def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float | None, key: str) -> None:

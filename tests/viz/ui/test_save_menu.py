@@ -54,7 +54,8 @@ def test_a_page_that_an_engine_answers_is_offered_for_readers_who_type(
 ) -> None:
     def typed(**query: str) -> list[bool]:
         every = opened(**query).get("download_button")
-        return [each.proto.disabled for each in every if each.proto.label == save_menu.TYPED]
+        title = "The reader can type"
+        return [each.proto.disabled for each in every if each.proto.label == title]
 
     text = {"checkpoint": "copy", "text": "3 8 4"}
     assert typed(**text) == typed(**text, page="decode") == [False]
