@@ -13,6 +13,7 @@ from tests.representatives import thorough
 from transformer import load_checkpoint
 from transformer.discover import discover
 from viz import site_shelf
+from viz.__main__ import main
 from viz.commands.site import page_words
 from viz.figures.scenes import Picture
 from viz.live.models import methods_of
@@ -142,6 +143,14 @@ def test_what_is_left_out_has_no_entry_and_is_named(tmp_path: Path) -> None:
     absent = page_words()["absent"]
     assert absent.keys() == discover("viz.pages", "PAGE").keys()
     assert all(each.count(".") == 1 for each in absent.values())
+
+
+def test_a_list_that_there_is_not_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["site", str(tmp_path / "site"), "--without", "stories, talks"])
+    assert "there is no talks, only gallery, stories, lessons" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
