@@ -9,6 +9,7 @@ from transformer import Checkpoint
 from transformer.discover import discover
 from viz.figures.scenes import Picture, cards
 from viz.labels import escaped
+from viz.lessons.answers import code_of
 from viz.live.models import methods_of, models_of
 from viz.live.shelf import LISTS
 from viz.live.shelf.assets import typeface
@@ -70,8 +71,8 @@ def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[st
         name: it for name, it in every.items() if it.kind != "lesson" and "stories" in names
     }
     places = {name: f"stories/{name}.html" for name in recorded}
-    asked = [each.name for each in in_order()] if "lessons" in names else []
-    places |= {name: f"lessons/{name}.html" for name in asked}
+    course = in_order() if "lessons" in names else []
+    places |= {each.name: f"lessons/{each.name}.html" for each in course}
     place, drawn = partial(scene_of, places=places), dict[str, list[TwoPictures | None]]()
     if "gallery" in names:
         say("Pictures of the gallery …")
@@ -79,13 +80,20 @@ def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[st
         drawn = {name: two_pictures(every[name]) for name in of_gallery}
     methods = {it.name: methods_of(it) for it in checkpoints}
     here = partial(lacking, choices=DONE, pages=page_names(), methods=methods)
+
+    def live(screen: Screen) -> str:
+        return place(screen) if here(screen) else address_of(screen)
+
     lists = {
-        "gallery": lambda: _gallery(drawn, lambda it: place(it) if here(it) else address_of(it)),
+        "gallery": lambda: _gallery(drawn, live),
         "stories": lambda: _stories(recorded.values(), place),
         "lessons": lambda: _lessons(place),
     }
-    told = _story_pages(recorded, checkpoints, say)
-    pages = chain(_files(drawn), told, _lesson_pages(asked, checkpoints, say))
+    pages = chain(
+        _files(drawn),
+        _story_pages(recorded, checkpoints, say),
+        _lesson_pages(course, checkpoints, live, say),
+    )
     return Shelf([lists[name]() for name in names], pages, places, _first(places))
 
 
@@ -111,8 +119,9 @@ def _stories(recorded: Iterable[Story], to: Callable[[Screen], str]) -> Listing:
 
 def _lessons(to: Callable[[Screen], str]) -> Listing:
     every = in_order()
+    codes = {each.name: code_of((each.name, "finished")) for each in every}
     done = {
-        each.name: f'<span data-done="{each.name}" hidden>{DONE_WORDS}</span>' for each in every
+        name: f'<span data-done="{it}" hidden>{DONE_WORDS}</span>' for name, it in codes.items()
     }
     parts = [f"<p>{WORDS['lessons']}</p>", lesson_cards(every, Screen("lessons"), done)]
     return _listing(lessons.PAGE, parts, to)
@@ -161,8 +170,12 @@ def _story_pages(
 
 
 def _lesson_pages(
-    names: Sequence[str], checkpoints: Sequence[Checkpoint], say: Say
+    every: Sequence[Story], checkpoints: Sequence[Checkpoint], to: Callable[[Screen], str], say: Say
 ) -> Iterator[tuple[str, bytes]]:
-    for number, name in enumerate(names, 1):
-        say(f"Lesson {number} of {len(names)} …")
-        yield f"lessons/{name}.html", lesson_page(name, checkpoints, pages=page_names())
+    def up(screen: Screen) -> str:
+        address = to(screen)
+        return address and f"../{'index.html' * address.startswith('?')}{address}"
+
+    for number, it in enumerate(every, 1):
+        say(f"Lesson {number} of {len(every)}: {it.title} …")
+        yield f"lessons/{it.name}.html", lesson_page(it.name, checkpoints, to=up)

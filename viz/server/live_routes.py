@@ -63,15 +63,20 @@ class LiveFiles:
         await self._files(scope, receive, send)
 
 
+NAMED = ("assets", "gallery", "heads")
+"""The folders whose files are named after what is in them, beside the parts of weights."""
+
+
 class _Files(StaticFiles):
-    """The parts of weights, whose names say what is in them, are kept; all else is asked again."""
+    """What has a name that says what is in it is kept, as parts of weights; all else is asked again."""
 
     def file_response(
         self, full_path: Any, stat_result: stat_result, scope: Scope, status_code: int = 200
     ) -> Response:
         path, request = Path(full_path), Request(scope)
         kind = guess_type(path.name)[0] or "application/octet-stream"
-        headers = dict(FOREVER if path.suffix == ".bin" else ASKED_AGAIN)
+        is_named = path.suffix == ".bin" or path.parent.name in NAMED
+        headers = dict(FOREVER if is_named else ASKED_AGAIN)
         # Else Streamlit would compress it for each who asks: a third of a second for a part.
         headers["content-encoding"] = "identity"
         small = path.with_name(f"{path.name}.gz")

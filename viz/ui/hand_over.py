@@ -13,7 +13,7 @@ from viz.run.pace import PACE
 from viz.run.request import Request
 from viz.run.settings import live
 from viz.run.work import Work
-from viz.screen import Screen, query
+from viz.screen import FIRST_PAGE, Screen, query
 from viz.state.live_page import AT, LIVE_PAGE
 from viz.state.state import session
 from viz.stories.story import bare
@@ -24,9 +24,6 @@ SOON = 0.3
 """Seconds after which it is offered, where the estimate is longer: most answers are there then."""
 OFFER = "Go on in your browser, without waiting"
 OWN = "Type a sentence of your own"
-PAGES = ("explore", "decode")
-EDITS = ("head-off", "cut", "hide")
-"""The pages and the kinds of edits that the page has."""
 
 
 def address_there(screen: Screen, request: Request) -> str:
@@ -34,9 +31,10 @@ def address_there(screen: Screen, request: Request) -> str:
     there is no such page, or where it shows something else.
     """
     from viz.live.models import METHODS
-    from viz.live.site import DONE
+    from viz.live.shelf.lists import EDITS
+    from viz.live.site import DONE, page_names
 
-    if live() == "no" or screen.page not in PAGES:
+    if live() == "no" or screen.page not in page_names():
         return ""
     LIVE_PAGE.begin()
     if request.checkpoint not in LIVE_PAGE.models or request.method not in (*METHODS, "none"):
@@ -47,7 +45,7 @@ def address_there(screen: Screen, request: Request) -> str:
     kinds = {each.partition(":")[0] for each in request.edits}
     if names - set(DONE) or kinds - set(EDITS):
         return ""
-    named = "" if screen.page == PAGES[0] else f"page={screen.page}&"
+    named = "" if screen.page == FIRST_PAGE else f"page={screen.page}&"
     return f"./{AT}/?{named}{spelled}"
 
 

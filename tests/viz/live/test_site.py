@@ -15,13 +15,14 @@ from transformer.discover import discover
 from viz import site_shelf
 from viz.__main__ import main
 from viz.commands.site import page_words
+from viz.export import inline
 from viz.figures.scenes import Picture
 from viz.live.models import methods_of
 from viz.live.shelf import LISTS
 from viz.live.shelf.assets import components
 from viz.live.shelf.lists import Shelf, TwoPictures, lacking
 from viz.live.site import DONE, build, page_names
-from viz.notebook.picture import inline
+from viz.pages.lessons import saved
 from viz.screen import Screen
 from viz.stories.reading import read_story, shipped_stories
 from viz.stories.story import Story
@@ -70,7 +71,8 @@ def written(out: Path, is_whole: bool = False) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         if not is_whole:
             patch.setattr(site_shelf, "shipped_stories", few)
-            patch.setattr(site_shelf, "in_order", lambda: [few()["masks"]])
+            for each in (site_shelf, saved):
+                patch.setattr(each, "in_order", lambda: [few()["masks"]])
         build([checkpoint], out, page_words(), shelf=site_shelf.shelf_of([checkpoint], _silent))
     return out
 

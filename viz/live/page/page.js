@@ -17,7 +17,7 @@ import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
-import { followLinks, pageOf } from "../shelf/shelf.js";
+import { followLinks, markDone, pageOf } from "../shelf/shelf.js";
 import { createSweep } from "./sweep.js";
 
 const ALWAYS = ["change_offer", "word_card"]; // their places are kept until they are known
@@ -192,6 +192,7 @@ export default function live(draws, code, content) {
   worker.onmessage = ({ data }) => (loads.hears(data) ? loads.hear(data) : answers.hear(data));
   worker.onerror = ({ message }) => loads.refuse(message || words.no_worker);
   window.addEventListener("popstate", open);
+  window.addEventListener("pageshow", markDone);
   followLinks((query) => {
     writeAddress(query, true);
     document.querySelector("[data-scroller]").scrollTop = 0;

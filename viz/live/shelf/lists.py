@@ -70,7 +70,7 @@ def leading(body: str, to: Callable[[Screen], str], otherwise: str) -> str:
     """HTML of the app whose links lead to what is here.
 
     to: the address of a screen in the folder; empty where it has none: then `otherwise` stands
-    behind the link's words.
+    behind the link's words, in brackets.
     """
 
     def link(match: re.Match[str]) -> str:

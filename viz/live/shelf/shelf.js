@@ -1,5 +1,7 @@
 // What leads from page to page: links of lists, the menu, and addresses that other pages have.
 
+import { isFinished } from "../lessons/kept.js";
+
 // story -> the path of its page.
 export function pageOf(query, places) {
   const entries = new URLSearchParams(query);
@@ -17,6 +19,11 @@ export function followLinks(go) {
     event.preventDefault();
     go(link.getAttribute("href").slice(1));
   });
+}
+
+// Lessons that are done say so in their list, also when Back leads there.
+export function markDone() {
+  for (const mark of document.querySelectorAll("[data-done]")) mark.hidden = !isFinished(mark.dataset.done);
 }
 
 // The menu of the pages that a first visit need not see; where the window is narrow, of all pages. It

@@ -1,6 +1,6 @@
 """Lessons as pages without a server: what the models answer is computed here, once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,9 +23,7 @@ from viz.lessons.subject import Place, Subject, find_place
 from viz.lessons.task import Task
 from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
-from viz.live.shelf.lists import address_of
-from viz.live.shelf.lists import lacking as lacking_in
-from viz.live.site import DONE
+from viz.live.shelf.lists import nowhere
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
 from viz.pages.lessons.listing import WRITES, in_order, length, standing_in, texts_of
@@ -102,21 +100,23 @@ def lesson_page(
     name: str,
     checkpoints: Sequence[Checkpoint] = (),
     *,
-    pages: Sequence[str] = ("explore", "decode"),
+    to: Callable[[Screen], str] = nowhere,
     one_file: bool = False,
 ) -> bytes:
     """Return `lessons/NAME.html` of a site: the lesson of this name as a page.
 
     checkpoints: those of the site, whose weights lie in `weights/` beside the folder of lessons;
     the first one reads the recorded scenes, and the smallest that can answers sentences that a
-    learner types. pages: those of the site that links may lead to. one_file: all is in the file,
-    the weights of that smallest one, too, and it links to nothing. Raises Refusal.
+    learner types. to: the address of a screen in the site, empty where it has none. one_file: all
+    is in the file, the weights of that smallest one, too, and it links to nothing. Raises Refusal.
     """
     lessons = {each.name: each for each in in_order()}
     if name not in lessons:
         raise Refusal(f"There is no lesson {clean(name)}: there is {', '.join(lessons)}.")
     PAGES.update(PAGES or discover("viz.pages", "PAGE"))
-    return lesson_html(_Saving(lessons[name], checkpoints, pages, one_file).lesson())
+    return lesson_html(
+        _Saving(lessons[name], checkpoints, nowhere if one_file else to, one_file).lesson()
+    )
 
 
 @dataclass
@@ -125,7 +125,7 @@ class _Saving:
 
     story: Story
     checkpoints: Sequence[Checkpoint]
-    pages: Sequence[str]
+    to: Callable[[Screen], str]
     one_file: bool
     sentence: str = ""
     """The one that was said last."""
@@ -155,16 +155,9 @@ class _Saving:
             models=models,
             elements=elements,
             words=lesson_words(),
-            to=self._to,
+            to=self.to,
             is_file=self.one_file,
         )
-
-    def _to(self, screen: Screen) -> str:
-        """Return its address in the pages beside the lesson; empty where they have none of it."""
-        methods = {each.name: methods_of(each) for each in self.checkpoints}
-        if self.one_file or not methods or lacking_in(screen, DONE, self.pages, methods):
-            return ""
-        return f"../index.html{address_of(screen)}"
 
     def _part(self, pane: Pane, number: int, scene: Scene) -> SavedPart:
         plain = SavedPart(scene.heading, scene.text)
@@ -268,7 +261,7 @@ class _Saving:
         return "" if remark == before else remark
 
     def _link(self, words: str, opened: Screen) -> tuple[str, str] | None:
-        address = self._to(opened)
+        address = self.to(opened)
         return (words, address) if address else None
 
 
