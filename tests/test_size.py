@@ -34,17 +34,17 @@ NAMED = 8
 ROOMS = {
     "app.py": (54, 1),
     "transformer": (3_119, 21),
-    "transformer/analysis": (5_295, 20),
+    "transformer/analysis": (5_309, 20),
     "transformer/causes": (3_557, 12),
     "transformer/commands": (1_764, 10),
-    "transformer/corpus": (4_384, 19),
+    "transformer/corpus": (4_484, 20),
     "transformer/decoding": (3_364, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_906, 10),
     "transformer/formats": (4_170, 20),
-    "transformer/hugging_face": (5_219, 27),
+    "transformer/hugging_face": (5_222, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (433, 6),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 504, 150
+FILES, MEDIAN = 505, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
