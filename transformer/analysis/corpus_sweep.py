@@ -14,13 +14,14 @@ from torch import Tensor
 from transformer.analysis.ablation import Sweep, pairs_of, sweep
 from transformer.analysis.tables import Line, rounded
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.batches import judged_target
 from transformer.corpus.shards import Shard
+from transformer.corpus.targets import judged_target, judged_targets
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.model import pairing
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
+from transformer.token import Token
 
 # A mean over sentences and how sure it is: the percentile bootstrap (Efron 1979).
 
@@ -86,6 +87,8 @@ def interval(values: Tensor, sizes: Tensor | None = None) -> Interval:
 Sentences = Mapping[int, str]
 """Line number -> sentence."""
 Say = Callable[[str], None]
+Target = tuple[Token, ...] | None
+"""The tokens that are judged; None: the text itself is, or a class."""
 
 
 @dataclass(frozen=True)
@@ -125,16 +128,21 @@ class SweepJob:
         """Sweep the sentences of a shard; the result has a list for each, by its line's number."""
         left_out: list[str] = []
         result: dict[int, list[Any]] = {}
+        targets: Mapping[str, Target] = {}
+        if checkpoint.family.is_watched:  # ours write fast, and what tables hold of them stays
+            targets = judged_targets(checkpoint, [*filter(None, shard.lines)])
         for number, source in enumerate(shard.lines, shard.first + 1):
             if not source:
                 continue
             try:
                 if self.together:
-                    result[number] = _tried(checkpoint, source, self.together, self.number)
+                    target = _target(checkpoint, source, targets)
+                    two = checkpoint, source, target, self.together
+                    result[number] = _tried(*two, self.number)
                 else:
                     # judged: of several numbers the one that the sentences before are judged
                     # by.
-                    target = judged_target(checkpoint, source)
+                    target = _target(checkpoint, source, targets)
                     singles = replace(sweep(checkpoint, source, target), number=self.number)
                     totals, others = (
                         singles.totals.tolist(),
@@ -270,9 +278,15 @@ Tried = tuple[str, float, int]
 """Two edits, the change by both at once, and the tokens at which another one is most probable."""
 
 
-def _tried(checkpoint: Checkpoint, source: str, wanted: Sequence[str], number: str) -> list[Tried]:
+def _target(checkpoint: Checkpoint, source: str, targets: Mapping[str, Target]) -> Target:
+    """Take the one that was written with others, or write it. Raises InputError."""
+    return targets[source] if source in targets else judged_target(checkpoint, source)
+
+
+def _tried(
+    checkpoint: Checkpoint, source: str, target: Target, wanted: Sequence[str], number: str
+) -> list[Tried]:
     """Try all pairs of edits; none where the sentence lacks one of them."""
-    target = judged_target(checkpoint, source)
     result = replace(sweep(checkpoint, source, target, wanted), number=number)
     if len(result.edits) < len(wanted):
         return []

@@ -13,7 +13,7 @@ from transformer.causes.direct import with_encoder_layers
 from transformer.causes.pruning import reference
 from transformer.checkpoint import Checkpoint
 from transformer.commands.command import Command, Result, add_checkpoint
-from transformer.corpus.batches import decode_many
+from transformer.corpus.targets import decode_many
 from transformer.decoding import Decoding, InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method

@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.batches import judged_targets
 from transformer.corpus.questions import Cells, Pattern, Spot, bare, cells_at, cells_of, words_of
 from transformer.corpus.shipped import Place
+from transformer.corpus.targets import judged_targets
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record

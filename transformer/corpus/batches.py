@@ -1,82 +1,25 @@
-"""Greedy targets of many sources in one batch: ids only, for whoever keeps no distributions."""
+"""Attention of several texts at once, as a survey asks for it: padded, with the axis of texts."""
 
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase, digits
-from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.analysis.reading import row_tokens, writes
-from transformer.checkpoint import Checkpoint, Config
-from transformer.decoding.decode import decode
-from transformer.decoding.shared_batch import SharedBatch
-from transformer.decoding.steps import Decoding
-from transformer.device import device_trouble
+from transformer.checkpoint import Checkpoint
 from transformer.editing.editor import Editor
 from transformer.inputs import InputError, source_ids
-from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.models.family import ForcedPass, Ids
-from transformer.models.token_model import TokenWriter
 from transformer.recording import AttentionCall, Recording
-from transformer.recording.ours import calls_of_batch, padded_batch
+from transformer.recording.ours import calls_of_batch
 from transformer.recording.watched import record_watched, watched_calls
 from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
-from transformer.refusal import Refusal
 from transformer.token import Token, n_words
-from transformer.tokenizer import Tokenizer, TokenizerError
+from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import source_side
-
-
-def takes_batches(checkpoint: Checkpoint) -> bool:
-    """Tell whether `greedy_batch` is for this model: an encoder-decoder of ours."""
-    return isinstance(checkpoint.model, EncoderDecoder)
-
-
-@torch.inference_mode()
-def greedy_batch(checkpoint: Checkpoint, sources: Sequence[Ids]) -> list[list[int]]:
-    """The target of each source, end token included, as `decode(..., "greedy")` writes it.
-
-    A padded batch rounds otherwise than one text by itself, so that of two tokens which are equally
-    probable but for 1e-5 it may write the other.
-    """
-    model, config = checkpoint.model, checkpoint.config
-    if not isinstance(model, EncoderDecoder):
-        raise ValueError(
-            f"{checkpoint.name} is not an encoder-decoder of ours: decode texts one by one."
-        )
-    batch = padded_batch(sources, config.pad_id, checkpoint.device)
-    state, tokens = model.start(batch), model.first(batch)
-    rooms = [max(1, model.room(len(ids))) for ids in sources]
-    targets: list[list[int]] = [[] for _ in sources]
-    going = list(range(len(sources)))
-    while True:
-        chosen = model.advance(state, tokens)[:, -1].argmax(-1).tolist()
-        for text, id in zip(going, chosen, strict=True):
-            targets[text].append(id)
-        rows = [
-            row for row, text in enumerate(going) if _goes_on(config, targets[text], rooms[text])
-        ]
-        if not rows:
-            return targets
-        if len(rows) < len(going):
-            state.reorder(torch.tensor(rows, device=checkpoint.device))
-            going = [going[row] for row in rows]
-        tokens = batch.new_tensor([[targets[text][-1]] for text in going])
-
-
-def _goes_on(config: Config, target: Sequence[int], room: int) -> bool:
-    return target[-1] not in config.eos_ids and len(target) < room
-
-
-# Attention of several texts at once: padded, with the axis of texts.
-
-# Attention of several texts at once, as a survey asks for it: padded, with the axis of texts.
 
 Tokens = tuple[Token, ...]
 
@@ -325,7 +268,7 @@ def _compared(checkpoint: Checkpoint) -> str:
     family = checkpoint.family
     texts: list[Text] = []
     for n, length in enumerate(PROBES):
-        ids = _ids(checkpoint, length)
+        ids = probe_ids(checkpoint, length)
         target = None
         if family.target == "needed":
             target = _plain_ids(checkpoint.tokenizer, length) if family.is_own else ids
@@ -378,7 +321,7 @@ def _plain_ids(tokenizer: Tokenizer, n: int) -> list[int]:
     return [plain[at % len(plain)] for at in range(n)]
 
 
-def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
+def probe_ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
     """A text of different words, as far as its places last."""
     config = checkpoint.config
     most = min(config.max_len, int(getattr(config, "max_target_len", None) or config.max_len))
@@ -397,84 +340,4 @@ def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
 
 
 FURTHEST = 1e-4
-"""Rounding in a batch moves weights by less."""
-
-
-# Many texts at a time: their steps are taken together, and the results keep their order.
-
-AT_A_TIME = 16
-"""Texts that are decoded at a time, where a model takes batches."""
-
-
-def decode_many(
-    checkpoint: Checkpoint, texts: Iterable[str], **options: Any
-) -> Iterator[tuple[str, Decoding | Refusal]]:
-    """Decode each text as `decode` does, with the same options, and give (text, result) in order.
-
-    A text that is refused gives its Refusal, and the others go on. Models of ours take the steps of
-    sixteen texts together; any other model reads one after the other. Results hold no
-    distributions: see `Hypothesis.without_distributions`.
-    """
-    model: Any = checkpoint.model
-    if not isinstance(checkpoint.model, TokenWriter):
-        yield from ((text, _one(checkpoint, text, options)) for text in texts)
-        return
-    named = options | {"run": SharedBatch(model).run}
-    with ThreadPoolExecutor(AT_A_TIME) as pool:
-        waiting: deque[tuple[str, Future[Decoding | Refusal]]] = deque()
-
-        def first() -> tuple[str, Decoding | Refusal]:
-            text, future = waiting.popleft()
-            return text, future.result()
-
-        try:
-            for text in texts:
-                waiting.append((text, pool.submit(_one, checkpoint, text, named)))
-                if len(waiting) == 2 * AT_A_TIME:  # so that a long one keeps no thread idle
-                    yield first()
-            while waiting:
-                yield first()
-        finally:
-            for _, future in waiting:
-                future.cancel()
-
-
-def _one(checkpoint: Checkpoint, text: str, options: dict[str, Any]) -> Decoding | Refusal:
-    try:
-        return decode(checkpoint, text, **options).without_distributions()
-    except Refusal as error:
-        return error
-
-
-# The output that an edit is judged by: what a model writes without it, greedily.
-
-
-def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
-    """Decode greedily what a sweep judges; None: it judges the text, or the class."""
-    if not checkpoint.family.decodes or checkpoint.family.continues:
-        return None
-    return decode(checkpoint, source).target
-
-
-def judged_targets(
-    checkpoint: Checkpoint, sources: Sequence[str]
-) -> dict[str, tuple[Token, ...] | None]:
-    """Source -> its `judged_target`, decoded in one batch where the model takes batches.
-
-    Sources that cannot be read are left out. A batch rounds otherwise: see `greedy_batch`. Raises
-    DeviceError.
-    """
-    targets: dict[str, tuple[Token, ...] | None] = {}
-    ids: dict[str, list[int]] = {}
-    for source in sources:
-        with suppress(InputError, TokenizerError):
-            if takes_batches(checkpoint):
-                ids[source] = source_ids(checkpoint, source)
-            else:
-                targets[source] = judged_target(checkpoint, source)
-    if ids:
-        with device_trouble():
-            written = greedy_batch(checkpoint, [*ids.values()])
-        for source, target in zip(ids, written, strict=True):
-            targets[source] = tuple(map(checkpoint.tokenizer.token, target))
-    return targets
+"""Rounding in a batch moves weights, and probabilities, by less."""

@@ -15,17 +15,16 @@ from transformer.corpus.batches import (
     Names,
     Text,
     batches,
-    greedy_batch,
     observed,
     of_like_length,
     of_recording,
-    takes_batches,
     why_alone,
 )
 from transformer.corpus.measured import SentenceHeads, measured
 from transformer.corpus.shards import Shard, table_of, write_part
 from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
+from transformer.corpus.targets import takes_batches, targets_of
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
 from transformer.device import (
@@ -235,15 +234,20 @@ class Surveyor:
     ) -> None:
         """Write the missing targets greedily."""
         left = [number for number in sources if targets[number] is None]
-        if not takes_batches(self._checkpoint):
-            for number in left:
+
+        def one_by_one(numbers: Iterable[int]) -> None:
+            for number in numbers:
                 with portion.leaving_out(number):
                     tokens = decode(self._checkpoint, source_of(lines[number])).target
                     targets[number] = [token.id for token in tokens]
+
+        if not takes_batches(self._checkpoint):
+            one_by_one(left)
             return
         for some in of_like_length({n: sources[n] for n in left}, WIDER * self._batch):
-            written = greedy_batch(self._checkpoint, [sources[number] for number in some])
-            targets.update(zip(some, written, strict=True))
+            written = targets_of(self._checkpoint, {n: sources[n] for n in some})
+            targets.update(written)
+            one_by_one(n for n in some if n not in written)  # which says why
 
 
 # survey(): what each head of a model does over many sentences.

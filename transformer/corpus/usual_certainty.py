@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer.checkpoint import Checkpoint, CheckpointError
-from transformer.corpus.batches import decode_many
 from transformer.corpus.shipped import FOLDER
 from transformer.corpus.summary import count, number, text
+from transformer.corpus.targets import decode_many
 from transformer.decoding.steps import Decoding
 from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import write_whole

@@ -140,10 +140,13 @@ class HuggingFaceModel(nn.Module):
             )
         return result
 
-    def start(self, source: Tensor) -> State:
-        """Read a source [1, S], or a prompt [1, S] without its last token."""
+    def start(self, source: Tensor, mask: Tensor | None = None) -> State:
+        """Read a source [1, S], or a prompt [1, S] without its last token.
+
+        mask: of several sources [B, S], 0 at padding; None: there is none.
+        """
         if self.config.start_ids:
-            mask = torch.ones_like(source)
+            mask = torch.ones_like(source) if mask is None else mask
             encoder: Any = self.inner
             named = {"input_ids": source, "attention_mask": mask}
             with _in_a_sentence(self.inner, named):

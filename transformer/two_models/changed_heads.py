@@ -10,8 +10,8 @@ from torch import Tensor
 
 from transformer.analysis.corpus_sweep import interval
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.batches import decode_many
 from transformer.corpus.surveyed import Estimate
+from transformer.corpus.targets import decode_many
 from transformer.decoding.steps import Decoding
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import InputError, source_ids, target_ids

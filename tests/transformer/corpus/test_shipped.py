@@ -14,11 +14,11 @@ from transformer import load_checkpoint, survey
 from transformer.analysis.ablation import sweep
 from transformer.analysis.reading import row_tokens
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
-from transformer.corpus.batches import judged_target
 from transformer.corpus.labels import labels
 from transformer.corpus.measured import joined, split
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
 from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
+from transformer.corpus.targets import judged_target
 from transformer.corpus.trees import Tree
 from transformer.fingerprint import fingerprint
 from transformer.inputs import InputError
