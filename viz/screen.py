@@ -31,6 +31,7 @@ from viz.choice import (
 from viz.page_fields import FIELDS
 from viz.spelling import (
     EDITS,
+    HUB_NAME,
     IDS,
     NAME,
     NAMES,
@@ -81,6 +82,9 @@ class Screen:
     """The start of the SHA-256 of a checkpoint that is named by its path, which is another's."""
     made_with: str | None = choice(NAME, None, CHECKPOINT)
     """The start of the SHA-256 of the checkpoint that made a figure; None: of no figure."""
+    hub: str | None = choice(HUB_NAME, None, CHECKPOINT)
+    """A model on Hugging Face's hub, whose name the field for checkpoints is filled with: a link
+    opens nothing from there, a person does."""
     text: str | None = choice(TEXT)
     pair: str | None = choice(TEXT)
     """The second text of a sentence pair; left out by a checkpoint that reads one text."""

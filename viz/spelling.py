@@ -15,6 +15,7 @@ from transformer.edits import parse as parse_edit
 from transformer.hugging_face.chat.chatting import MOST as MOST_TURNS
 from transformer.hugging_face.chat.chatting import Turn, turn_of
 from transformer.hugging_face.chat.chatting import spell as spell_turn
+from transformer.hugging_face.hub import is_hub_name
 
 MOST_EDITS = 200
 """In an address; browsers and servers cut longer ones."""
@@ -40,6 +41,12 @@ class Spelling:
 def _read_name(text: str) -> str:
     if not text:
         raise ValueError("a name is not empty")
+    return text
+
+
+def _read_hub_name(text: str) -> str:
+    if not is_hub_name(text):
+        raise ValueError(f"{text[:20]!r} is no organisation/model")
     return text
 
 
@@ -162,6 +169,7 @@ def one_of(*names: str) -> Spelling:
 
 TEXT = Spelling(str, str)
 NAME = Spelling(_read_name, str)
+HUB_NAME = Spelling(_read_hub_name, str)
 FORMER = {"experiment": "sweep"}
 """The name of a page by each one that it had: links go on meaning what they meant."""
 PAGE = Spelling(lambda text: FORMER.get(text, _read_name(text)), str)

@@ -87,6 +87,7 @@ VALUES: list[tuple[Spelling, Any]] = [
         lambda rng: tuple(("assistant", some_text(rng)) for _ in range(1, rng.randrange(2, 5))),
     ),
     (spelling.NUMBERS, lambda rng: entries(rng, some_number)),
+    (spelling.HUB_NAME, lambda rng: f"some/model-{rng.randrange(9)}.v_1"),
     (spelling.NAMES, lambda rng: entries(rng, lambda rng: some_text(rng) or "x")),
 ]
 MAKERS = {id(spelled): make for spelled, make in VALUES}
@@ -161,6 +162,7 @@ def test_any_address_is_a_screen() -> None:
         *(("picture", text) for text in ("", "Heatmap", "MAP")),
         *((name, "") for name in ("kind", "topic", "view", "lens", "decoding", "inspect")),
         *(("path", text) for text in ("", "no", "true")),
+        *(("hub", text) for text in ("", "model", "../up", "a/b/c", "/a/b")),
         *(("heads", text) for text in ("", "1,", "a,b", "1,-2")),
         *(("cell", text) for text in ("", "1", "1,2,3", "a,b", "0,-1")),
         *(("pins", text) for text in ("", "?", "q", "q5,", "x5")),

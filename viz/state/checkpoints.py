@@ -52,6 +52,8 @@ OFF = (
     "HEADSCOPE_FOLDERS."
 )
 
+NOT_FETCHED = "This server fetches no models, so {}, which the link names, is not opened."
+
 
 NOT_HERE = (
     "This server opens checkpoints by path in folders of its operator's choice, and there is none "
@@ -63,6 +65,11 @@ NOT_HERE = (
 def can_open() -> bool:
     """Tell whether anything may be opened by its path."""
     return allowed_folders() is not None or not is_public()
+
+
+def is_at_home() -> bool:
+    """Tell whether whatever lies on this machine may be opened, and the hub may be asked."""
+    return allowed_folders() is None and not is_public()
 
 
 def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
@@ -95,7 +102,7 @@ def largest_dropped() -> int:
 
     It is kept in a folder of this process, which a server for others has no room for.
     """
-    return LARGEST_DROPPED if allowed_folders() is None and not is_public() else 0
+    return LARGEST_DROPPED if is_at_home() else 0
 
 
 @cache

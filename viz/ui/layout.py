@@ -27,7 +27,15 @@ from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.branching import follow_decision
 from viz.state.changing import stay_with_words
-from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
+from viz.state.checkpoints import (
+    NOT_FETCHED,
+    at_start,
+    checkpoint_names,
+    is_at_home,
+    is_here,
+    open_linked,
+    title,
+)
 from viz.state.fingerprints import meant, name_weights
 from viz.state.focus import elsewhere, over_text, pinned_target, stay_pinned
 from viz.state.live_preview import previewed
@@ -86,6 +94,9 @@ def _open_checkpoint(page: Page) -> None:
         session().of(Dropped).refused = ""
         fail(refused)
     problem, screen = at_start()[1], _meant(session().screen)
+    if screen.hub is not None and not is_at_home():
+        warn(NOT_FETCHED.format(screen.hub))
+        screen = replace(screen, hub=None)
     try:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:

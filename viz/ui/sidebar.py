@@ -10,18 +10,21 @@ from transformer.files.foreign_text import clean
 from transformer.formats.adapter import Unconfirmed
 from transformer.refusal import Refusal
 from viz.components.figure_drop.figure_drop import figure_drop
+from viz.components.kit.sync import guarded
+from viz.components.kit.sync import opened as n_addresses
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
 from viz.state.checkpoints import (
     OFF,
     can_open,
     find,
+    is_at_home,
     keep_opened,
     largest_dropped,
     open_dropped,
 )
 from viz.state.page import Page
-from viz.state.state import current_theme, fail, session
+from viz.state.state import change, current_theme, fail, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
 from viz.talks.stories import Dropped, next_place, take_story
 from viz.talks.story_drafts import add_button
@@ -30,6 +33,10 @@ EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
     "of weights of well-known code or of attention weights, a LoRA adapter whose base lies beside "
     "it, or both as BASE::ADAPTER, or a folder of such folders."
+)
+FROM_A_LINK = (
+    "The link that led here names this model. *Open* fetches it from Hugging Face's hub, if it is "
+    "not on this machine yet."
 )
 
 
@@ -45,6 +52,10 @@ class LastPath:
     """A file that was dropped meanwhile, by its name: the run that follows turns to it."""
     unconfirmed: str | None = None
     """An adapter with the base that it names, which opens once a person agrees."""
+    linked: str | None = None
+    """The model of the hub that a link filled in: it opens once a person agrees."""
+    n_addresses: int = 0
+    """The number of addresses that were read when it did."""
 
 
 def sidebar(page: Page) -> str | None:
@@ -68,14 +79,18 @@ def sidebar(page: Page) -> str | None:
         if not can_open():
             st.caption(OFF)
             return None
+        _fill_in()
         text = st.text_input(
             "Open a checkpoint",
             key="open_text",
             placeholder="path, or organisation/model",
             help=EXPLAIN,
+            on_change=guarded(_leave_link),
         )
         opened = None
-        if text and text != session().of(LastPath).text:
+        if text and text == session().of(LastPath).linked:
+            opened = _open_linked(text)
+        elif text and text != session().of(LastPath).text:
             opened = _open(text, text)
         place = st.container()
         if text == session().of(LastPath).text:
@@ -102,6 +117,32 @@ def _take_arrays(value: object) -> None:
         session().of(Dropped).refused = str(error)
     except ValueError:  # it is no base64
         _refuse(f"{name} came damaged: drop it again.")
+
+
+def _fill_in() -> None:
+    """Put the model that a link names into the field, once for each address that is read."""
+    last, hub = session().of(LastPath), session().screen.hub
+    if hub and is_at_home() and n_addresses() != last.n_addresses:
+        st.session_state["open_text"] = last.linked = hub
+        last.n_addresses, last.text = n_addresses(), ""
+
+
+def _open_linked(name: str) -> str | None:
+    """A button that opens what a link filled in, until it did. The name of what it opened."""
+    place = st.empty()
+    with place.container():
+        st.caption(FROM_A_LINK)
+        opened = _open(name, name) if st.button("Open") else None
+    if opened is not None:
+        place.empty()
+        _leave_link()
+    return opened
+
+
+def _leave_link() -> None:
+    """Forget what a link filled in: it is open, or something else was typed."""
+    session().of(LastPath).linked = None
+    change(hub=None)
 
 
 def _confirmed() -> str | None:
