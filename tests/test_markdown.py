@@ -99,7 +99,10 @@ KNOWN = {
     "control.title": "a view's",
     "remarks(measured, sizes, n)": "numbers, and texts of layers",
     # Tables whose cells are escaped, or numbers:
-    "pd.DataFrame(columns).fillna('does not apply')": "headings by literal, cells by metric_texts",
+    "pd.DataFrame(columns).fillna(NOT_APPLYING)": "headings by literal, cells by metric_texts",
+    "escaped_link": "HTML of link_there in viz/ui/hand_over.py, which escapes what it is given",
+    "f'{explain}. {AS_TEXT}' if file.endswith('.csv') else explain": "a caller's own words",
+    "f'The reader of scene {i + 1} can type'": "a number",
     "frame(values, numbers)": "numbers",
     "_sum(chosen)": "numbers",
     # Shown as it stands, not rendered:

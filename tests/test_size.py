@@ -11,7 +11,7 @@ import pytest
 from tests.house import product, rooms
 
 ROOT = Path(__file__).parents[1]
-TREE = 130 * 10**6
+TREE = 131 * 10**6
 """The most bytes of all files together: whoever clones it waits for them, and nothing else is
 fetched before the app runs. In November 2026 it weighs 128 MB, of which 114 are checkpoints:
 snapshots of trainings 50, `en-de` 30, `en-de-1` 18, all others 17; golden files are 3, pictures 2.
@@ -32,19 +32,19 @@ NAMED = 8
 """The heaviest folders that are named where the tree is too heavy."""
 
 ROOMS = {
-    "app.py": (54, 1),
+    "app.py": (55, 1),
     "transformer": (3_154, 22),
-    "transformer/analysis": (5_416, 20),
+    "transformer/analysis": (5_430, 20),
     "transformer/causes": (3_566, 12),
     "transformer/commands": (2_024, 11),
-    "transformer/corpus": (4_895, 20),
+    "transformer/corpus": (4_995, 21),
     "transformer/decoding": (3_375, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_959, 10),
     "transformer/formats": (4_346, 21),
-    "transformer/hugging_face": (5_219, 27),
+    "transformer/hugging_face": (5_222, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (436, 6),
@@ -54,7 +54,7 @@ ROOMS = {
     "transformer/training": (4_809, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_407, 31),
-    "viz": (3_284, 20),
+    "viz": (3_296, 20),
     "viz/causes": (2_267, 10),
     "viz/commands": (515, 4),
     "viz/components": (17_034, 183),
@@ -68,16 +68,16 @@ ROOMS = {
     "viz/paper": (2_867, 15),
     "viz/run": (3_076, 13),
     "viz/server": (2_319, 16),
-    "viz/state": (2_968, 15),
+    "viz/state": (2_975, 15),
     "viz/stories": (793, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (5_063, 21),
+    "viz/ui": (5_115, 21),
     "viz/views": (1_510, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 505, 150
+FILES, MEDIAN = 540, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
