@@ -34,7 +34,7 @@ NAMED = 8
 ROOMS = {
     "app.py": (54, 1),
     "transformer": (3_119, 21),
-    "transformer/analysis": (5_309, 20),
+    "transformer/analysis": (5_310, 20),
     "transformer/causes": (3_557, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_484, 20),
