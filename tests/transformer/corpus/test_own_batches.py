@@ -7,9 +7,11 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from transformer import Checkpoint, from_module
+from transformer import Checkpoint, from_module, record
+from transformer.analysis.ablation import sweep
 from transformer.corpus.survey import Surveyor
 
+pytestmark = pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 PIECES = ["<s>", "</s>", *"abcdefgh", "<pad>"]
 WRITTEN = [*"xyz", "<s>", "</s>"]
 LINES = {n: "abcdefgh"[: 1 + 3 * n % 8] * (1 + n % 3) for n in range(1, 20)}
@@ -126,7 +128,6 @@ CASES = {
 }
 
 
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 @pytest.mark.parametrize("name", CASES)
 def test_a_batch_says_what_each_text_says_by_itself(name: str) -> None:
     module, of_family, told = CASES[name]
@@ -173,3 +174,13 @@ def test_a_text_that_is_refused_leaves_the_others_of_its_batch() -> None:
     portion = Surveyor(made(Picky(), **MASK)).survey({1: "abc", 2: "abb", 3: "abcd"})
     assert [reason.partition(":")[0] for reason in portion.left_out] == ["line 2 is left out"]
     assert {each.sentence for each in portion.heads} == {1, 3}
+
+
+def test_a_sweep_runs_no_rows_that_give_nothing() -> None:
+    module = Translator()
+    told, alone = made(module, **WRITES, mask="mask"), made(module, **WRITES)
+    target = record(alone, "abcd", "xyz").target
+    expected = sweep(alone, "abcd", target).totals
+    module.batches.clear()
+    assert torch.equal(sweep(told, "abcd", target).totals, expected)
+    assert module.batches == {1}

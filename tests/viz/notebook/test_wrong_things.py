@@ -148,6 +148,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     ),
     "word_card": (viz.word_card, lambda it: {"evidence": it.evidence, "word": 0}),
     "heads_table": (viz.heads_table, lambda it: {"survey": it.survey, "theme": "light"}),
+    "track": (
+        viz.track,
+        lambda it: (
+            {"model": Own(), "inputs": torch.tensor([[1, 2]]), "tokens": ["a", "b"]}
+            | {"every": 2, "most": 4, "optimizer": None}
+        ),
+    ),
     "explore": (explore, lambda it: own(address="", block=False)),
 }
 FIRST = ("path", "checkpoint", "module", "recording", "decoding", "evidence", "survey", "weights")
