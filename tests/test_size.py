@@ -34,7 +34,7 @@ NAMED = 8
 ROOMS = {
     "app.py": (55, 1),
     "transformer": (3_154, 22),
-    "transformer/analysis": (5_430, 20),
+    "transformer/analysis": (5_431, 20),
     "transformer/causes": (3_566, 12),
     "transformer/commands": (2_024, 11),
     "transformer/corpus": (4_995, 21),
