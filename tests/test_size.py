@@ -54,7 +54,7 @@ ROOMS = {
     "transformer/training": (4_616, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_407, 31),
-    "viz": (3_171, 19),
+    "viz": (3_183, 19),
     "viz/causes": (2_267, 10),
     "viz/commands": (529, 4),
     "viz/components": (17_030, 183),
@@ -68,10 +68,10 @@ ROOMS = {
     "viz/paper": (2_867, 15),
     "viz/run": (3_076, 13),
     "viz/server": (2_314, 16),
-    "viz/state": (2_964, 15),
+    "viz/state": (2_971, 15),
     "viz/stories": (793, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (5_060, 21),
+    "viz/ui": (5_123, 21),
     "viz/views": (1_510, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
