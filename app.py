@@ -30,8 +30,7 @@ else:  # each run of a session
             page_title="Headscope",
             page_icon=str(IMAGES / "icon.svg"),
             layout="wide",
-            # A link that fills in its field shows it.
-            initial_sidebar_state="expanded" if "hub" in st.query_params else "collapsed",
+            initial_sidebar_state="collapsed",
         )
     st.logo(str(IMAGES / "logo.svg"), size="large")
 

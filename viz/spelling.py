@@ -46,7 +46,7 @@ def _read_name(text: str) -> str:
 
 def _read_hub_name(text: str) -> str:
     if not is_hub_name(text):
-        raise ValueError(f"{text[:20]!r} is no organisation/model")
+        raise ValueError(f"{text[:20]!r} is not a name such as some/model")
     return text
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.server import ROOT, becomes, painted
+from tests.browser.server import PHONE, ROOT, becomes, painted
 from tests.browser.test_app import go_to, parameter, row, visit
 from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.watch.hugging_face import build
@@ -58,6 +58,20 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     page.reload()
     painted(page)
     expect(chosen).to_have_value(re.compile("BertForMaskedLM, Hugging Face"))
+
+
+def test_a_model_that_a_link_names_is_opened_by_a_press(browser: Browser, address: str) -> None:
+    """The field is there to see, on a phone too; what lies here under that name is not fetched."""
+    page = browser.new_context(viewport=PHONE).new_page()
+    visit(page, f"{address}/masks?hub=checkpoints/copy")
+    button = page.get_by_test_id("stSidebar").get_by_role("button", name="Open", exact=True)
+    expect(button).to_be_in_viewport(ratio=1)
+    assert (parameter(page, "hub"), parameter(page, "checkpoint")) == ("checkpoints/copy", None)
+    button.click()
+    becomes(lambda: parameter(page, "checkpoint"), str(ROOT / "checkpoints" / "copy"))
+    becomes(lambda: parameter(page, "hub"), None)
+    expect(button).to_have_count(0)
+    page.context.close()
 
 
 def test_two_sentences_of_an_encoder_are_compared(

@@ -1,6 +1,7 @@
 """The sidebar: add to a story; open a checkpoint of one's own, a saved figure or story."""
 
 from base64 import b64decode
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 import streamlit as st
@@ -61,6 +62,8 @@ class LastPath:
 def sidebar(page: Page) -> str | None:
     """Draw it, for this page. The checkpoint that was opened just now, by its name."""
     with st.sidebar:
+        # On a phone, what a link fills in stands above all else of ours.
+        first = st.container() if session().screen.hub and is_at_home() else None
         if page.has_pictures:
             add_button("add to story aside", None if page.shows == "sentence" else page.title)
         figure_drop(
@@ -79,27 +82,34 @@ def sidebar(page: Page) -> str | None:
         if not can_open():
             st.caption(OFF)
             return None
-        _fill_in()
-        text = st.text_input(
-            "Open a checkpoint",
-            key="open_text",
-            placeholder="path, or organisation/model",
-            help=EXPLAIN,
-            on_change=guarded(_leave_link),
-        )
-        opened = None
-        if text and text == session().of(LastPath).linked:
-            opened = _open_linked(text)
-        elif text and text != session().of(LastPath).text:
-            opened = _open(text, text)
-        place = st.container()
-        if text == session().of(LastPath).text:
-            opened = opened or _confirmed()
-        last = session().of(LastPath)
-        if text == last.text and last.problem:
-            with place:
-                fail(last.problem)
+        with first or nullcontext():
+            opened = _field()
         return dropped or opened
+
+
+def _field() -> str | None:
+    """Draw the field for a path or a name. The checkpoint that was opened just now, by its name."""
+    _fill_in()
+    text = st.text_input(
+        "Open a checkpoint",
+        key="open_text",
+        placeholder="path, or organisation/model",
+        help=EXPLAIN,
+        on_change=guarded(_leave_link),
+    )
+    opened = None
+    if text and text == session().of(LastPath).linked:
+        opened = _open_linked(text)
+    elif text and text != session().of(LastPath).text:
+        opened = _open(text, text)
+    place = st.container()
+    if text == session().of(LastPath).text:
+        opened = opened or _confirmed()
+    last = session().of(LastPath)
+    if text == last.text and last.problem:
+        with place:
+            fail(last.problem)
+    return opened
 
 
 def _refuse(text: object) -> None:
@@ -123,6 +133,7 @@ def _fill_in() -> None:
     """Put the model that a link names into the field, once for each address that is read."""
     last, hub = session().of(LastPath), session().screen.hub
     if hub and is_at_home() and n_addresses() != last.n_addresses:
+        st.set_page_config(initial_sidebar_state="expanded")
         st.session_state["open_text"] = last.linked = hub
         last.n_addresses, last.text = n_addresses(), ""
 
