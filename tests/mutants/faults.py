@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "last-token-of-all",
-        "transformer/recording/data.py",
+        "transformer/recording/vector.py",
         "return some[-1]",
         "return states[-1]",
         "A text's vector by its last token is that of a token which is hidden.",

@@ -421,7 +421,8 @@ def _number(matrix: Tensor | None, t: int, s: int) -> str:
 
 def evidence_values(evidence: Evidence) -> dict[str, Any]:
     """Name -> value of everything, as JSON has them: matrices are lists of rows."""
-    values = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
+    names = [each.name for each in fields(evidence) if each.name != "origin"]
+    values = {name: getattr(evidence, name) for name in names}
     verdicts = [
         {**vars(each), "word": word}
         for word, each in zip(evidence.target_words, evidence.verdicts, strict=False)

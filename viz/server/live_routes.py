@@ -68,7 +68,7 @@ NAMED = ("assets", "gallery", "heads")
 
 
 class _Files(StaticFiles):
-    """What is named after what is in it is kept, as parts of weights; all else is asked again."""
+    """Files of the page: those that are named after what is in them are kept for good."""
 
     def file_response(
         self, full_path: Any, stat_result: stat_result, scope: Scope, status_code: int = 200
