@@ -21,8 +21,8 @@ HEADER = "recording"
 """The name of the text: the recording as JSON, in which {"array": NAME, "type": ...} stands for a
 tensor."""
 FORMAT = 1
-LEFT_OUT = ("trace",)
-"""Fields that lean on the model's own matrices; what they prove is in `checked`, which is kept."""
+LEFT_OUT = ("trace", "origin")
+"""Fields that lean on the model's own matrices, whose proof is kept in `checked`, or on its folder."""
 OTHER_TYPES = {torch.bfloat16: torch.int16}
 """Types that numpy has not -> those whose bits they are."""
 

@@ -50,7 +50,7 @@ def test_the_address_says_all_that_is_chosen_and_nothing_of_a_talk() -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        {"page": "sweep", "text": "It rains."},
+        {"page": "positions", "text": "It rains."},
         {"checkpoint": "en-de-1", "text": "It rains."},
         {"checkpoint": "everyday", "decoding": "sampling"},
         {"options.beam_size": "8"},

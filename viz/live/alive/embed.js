@@ -1,5 +1,5 @@
 // A script of one line in anybody's page: it puts a figure in its place, as high as that is.
-// <script src="https://example.org/headscope/embed.js" data-text="It rains." data-picture="map"></script>
+// <script src="https://example.org/headscope/embed.js" data-text="It rains." data-picture="map">
 
 (() => {
   const script = document.currentScript;

@@ -112,7 +112,7 @@ export default function lesson(draws, code, content) {
       const link = Object.assign(element("a", "", words.open), { href: part.typed.address() });
       node.querySelector(".end").replaceChildren(link);
     }
-    if (part.end) node.querySelector(".end").innerHTML = unsealed(part.end);
+    if (part.end) node.querySelector(".end").replaceChildren(fragmentOf(unsealed(part.end)));
     const hosts = node.querySelectorAll(".picture");
     part.shows ??= part.pictures.map((drawn, k) => {
       const given = { ...components[drawn.component], answers: drawn.answers };
@@ -149,3 +149,6 @@ function arrange(host, list) {
     if (host.children[i] !== child) host.insertBefore(child, host.children[i] ?? null);
   });
 }
+
+// HTML that Python wrote when the page was built, in which every text is escaped.
+const fragmentOf = (html) => document.createRange().createContextualFragment(html);

@@ -23,7 +23,7 @@ from viz.lessons.subject import Place, Subject, find_place
 from viz.lessons.task import Task
 from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
-from viz.live.shelf.lists import nowhere
+from viz.live.shelf.lists import IN_APP, leading, nowhere
 from viz.pages.lessons import asking
 from viz.pages.lessons import lesson as shown
 from viz.pages.lessons.listing import WRITES, in_order, length, standing_in, texts_of
@@ -210,7 +210,8 @@ class _Saving:
         sheets = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
         evidence = evidence_of(subject)
         verdicts = [visible(evidence.verdicts[at].text) for at, _ in mistakes_in(subject)[:1]]
-        end = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
+        words = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
+        end = leading(words, self.to, IN_APP)
         return replace(
             plain,
             sentence=self._new_sentence(result),
