@@ -87,7 +87,7 @@ WORDS = {
     },
 }
 """Sentences that only these pages say; the others are the app's."""
-IN_APP = "This scene needs a dozen snapshots of the model: only the app asks it."
+SNAPSHOTS = "This scene needs a dozen snapshots of the model: only the app asks it."
 NO_MODEL = "This page has no model that reads sentences of your own: only the app asks this."
 COSTS = style_of([], LIGHT) + samples_body(cost_samples())
 """The legend of the charts of costs."""
@@ -239,7 +239,7 @@ class _Saving:
         """
         exercise, screen = scene.exercise, scene.screen
         if not all(read_task(it)[0].name in OWN for it in exercise.tasks):
-            return {"model": "", "refused": IN_APP}
+            return {"model": "", "refused": SNAPSHOTS}
         needs = set(shown.all_needs(exercise)) & set(KINDS)
         able = [it for it in self.checkpoints if needs <= set(it.family.attentions)]
         named = [it for it in able if it.name == screen.checkpoint]
