@@ -57,6 +57,7 @@ def command(figure: Figure, inches: float) -> str:
     of = f" --picture {quote(figure.picture)}" if figure.picture else ""
     address = quote(figure.record.link)
     look = f" --theme {figure.theme}" if figure.theme != "light" else ""
+    look += f" --font {quote(figure.font)}" if figure.font else ""
     size = "--slide" if figure.is_slide else f"--width {inches:g}"
     return f"python -m viz figure {address}{of} {size}{look} --out figure.pdf"
 

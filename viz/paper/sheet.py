@@ -3,18 +3,16 @@
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.extras import require
 from viz.components.kit.browser import unpack
 from viz.exhibits.chart import POWER, by_root, root_law
 from viz.labels import number
 from viz.painters.shades import ink_on, palette_of
+from viz.paper.typefaces import width
 
 # The parts of a figure: boxes, cells, lines and words on a sheet, in points from its top left.
 #
@@ -112,56 +110,17 @@ def _moved(mark: Mark, x: float, y: float) -> Mark:
     return replace(mark, x=mark.x + x, y=mark.y + y)
 
 
-# The width of words in the figures' typeface, DejaVu Sans, which comes with matplotlib.
+# The width of words in the figures' typefaces.
 
 SMALL, NORMAL = 6.0, 7.0
 """Points: of what explains, and of words."""
-FAMILY = "DejaVu Sans"
 MIDDLE = 0.36
 """Share of the size, from the baseline up to the middle of letters."""
 
 
-def file_of(is_bold: bool = False) -> Path:
-    """The file of the typeface. Raises NotInstalled where matplotlib is not here."""
-    require("paper")
-    import matplotlib  # takes half a second: only when a figure is made
-
-    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
-    return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
-
-
-def drop_layout(font: Any) -> None:
-    """Drop what joins and shifts letters of a TTFont: cutting it takes longer than all the rest."""
-    for table in ("GDEF", "GPOS", "GSUB", "kern"):
-        if table in font:
-            del font[table]
-
-
-@lru_cache(maxsize=2)
-def _face(is_bold: bool) -> tuple[dict[int, int], Any]:
-    """character -> glyph, and the widths of glyphs in units of an em."""
-    file = file_of(is_bold)
-    from fontTools.ttLib import TTFont  # which comes with matplotlib
-
-    with TTFont(file, lazy=True) as font:
-        em = font["head"].unitsPerEm
-        widths = {name: width / em for name, (width, _) in font["hmtx"].metrics.items()}
-        return dict(font.getBestCmap()), widths
-
-
-@lru_cache(maxsize=20_000)
 def width_of(text: str, size: float = NORMAL, is_bold: bool = False) -> float:
-    """In points; a character that the typeface lacks is as wide as it is high."""
-    glyphs, widths = _face(is_bold)
-    each = (widths[glyphs[ord(c)]] if ord(c) in glyphs else 1.0 for c in text)
-    return size * sum(each)
-
-
-def lacking(texts: Iterable[str]) -> list[str]:
-    """Characters that the typeface has no shape for, in order: boxes stand in their places."""
-    glyphs, _ = _face(False)
-    letters = {c for text in texts for c in text if c.isprintable() and ord(c) not in glyphs}
-    return sorted(letters)
+    """In points; a character that no typeface has is as wide as it is high."""
+    return size * width(text, is_bold)
 
 
 def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:
