@@ -54,7 +54,8 @@ def save_figure(options: Namespace) -> tuple[str, str]:
     if name not in figures:
         raise FigureError(f"There is no picture {name} here: there is {', '.join(figures)}.")
     try:
-        figure = figure_of(pane, figures[name], theme_of(options.theme), options.width, name)
+        how = (theme_of(options.theme), options.width, name, options.scale)
+        figure = figure_of(pane, figures[name], *how)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
     width, figure = options.width, replace(figure, is_slide=options.slide, font=options.font)

@@ -165,6 +165,12 @@ def add_arguments_figure(parser: ArgumentParser) -> None:
     parser.add_argument("--slide", action="store_true", help="fill a slide of 16:9, 13.33 in wide")
     parser.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
     parser.add_argument(
+        "--scale",
+        choices=("root", "linear"),
+        default="root",
+        help="how weights become colours: by their square root, or evenly",
+    )
+    parser.add_argument(
         "--font",
         default="",
         help="family or file of its typeface; DejaVu Sans, and for what it lacks one found here",

@@ -11,6 +11,7 @@ import numpy as np
 
 from transformer.discover import discover
 from transformer.extras import require
+from transformer.refusal import quoted
 from viz.export import rows_csv
 from viz.paper.printed import pdf, png, slide
 from viz.paper.record import FigureError, Maps, Origins, Record
@@ -102,6 +103,8 @@ MARGIN = 3.0
 LINE = 8.0
 """Points from line to line below a figure."""
 NARROWEST, WIDEST = 2.0, 20.0
+SCALES = ("root", "linear")
+"""The laws by which weights become colours: small ones stay visible, or none is flattered."""
 KINDS = {"svg": svg, "pdf": pdf, "png": png}
 
 
@@ -128,6 +131,8 @@ class Figure:
     """The maps whose cells are drawn: they say which tokens a cell is of."""
     font: str = ""
     """The family or file of its typeface; empty: DejaVu Sans. What it lacks is in others."""
+    scale: str = SCALES[0]
+    """The law by which weights became colours."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -152,6 +157,16 @@ class Figure:
         """Its numbers as a file. kind: as `table` takes it; width: in inches."""
         of = self.rows() if self.rows else rows(self.sheet(width or self.width), self.maps())
         return table(of, kind)
+
+    def data(self, kind: str, width: float | None = None) -> bytes:
+        """Its numbers as .csv or .parquet, or those of all heads as .npz. Raises FigureError."""
+        if kind in TABLE_KINDS:
+            return self.table(kind, width)
+        if kind != "npz":
+            raise FigureError(f"There are no numbers as .{kind}: there is .csv, .parquet and .npz.")
+        if not (numbers := self.numbers()):
+            raise FigureError("This figure is of no recording: write its numbers as .csv.")
+        return next(iter(numbers.values()))
 
     def sheet(self, inches: float) -> Sheet:
         """Draw it at this width, with a margin around it; a slide as large as slides are."""
@@ -195,14 +210,26 @@ def _foot(sheet: Sheet) -> list[Words]:
     ]
 
 
-def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:
-    """The figure of what a browser component is sent. Raises FigureError where none is drawn."""
+def of_component(
+    name: str,
+    data: bytes,
+    record: Record,
+    width: float | None = None,
+    scale: str = SCALES[0],
+) -> Figure:
+    """The figure of what a browser component is sent. Raises FigureError where none is drawn.
+
+    scale: "root" or "linear", by which weights become colours.
+    """
+    if scale not in SCALES:
+        raise FigureError(f"There is no scale {quoted(scale)}: there is {' and '.join(SCALES)}.")
     drawing: Drawing | None = discover("viz.paper.drawings", "DRAWING").get(name)
     if drawing is None:
         raise FigureError(f"There is no figure of {name}.")
-    opened, draw = read_data(data), drawing.draw
+    opened, draw = read_data(data, scale == "linear"), drawing.draw
     return Figure(
         lambda points: draw(opened, points),
         record.with_law(drawing.law(opened)),
         width or drawing.width,
+        scale=scale,
     )

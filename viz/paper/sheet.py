@@ -171,6 +171,12 @@ class Data:
     """Colours ("palette"), and what is chosen: heads, pins, a cell, a step."""
     header: dict[str, Any]
     arrays: list[NDArray[Any]]
+    is_linear: bool = False
+    """Numbers become colours evenly, not by their root."""
+
+    def is_rooted(self, lens: Mapping[str, Any]) -> bool:
+        """Tell whether values of a lens become colours by their root."""
+        return lens["scale"] != "signed" and not self.is_linear
 
     @property
     def colours(self) -> dict[str, Any]:
@@ -191,11 +197,11 @@ class Drawing:
     """The law by which its numbers become colours, as a sentence; empty: evenly, or by none."""
 
 
-def read_data(data: bytes) -> Data:
+def read_data(data: bytes, is_linear: bool = False) -> Data:
     """Unpack what `Picture.data` gives."""
     state, (payload,) = unpack(data)
     header, arrays = unpack(payload.tobytes())
-    return Data(state, header, arrays)
+    return Data(state, header, arrays, is_linear)
 
 
 def opened(array: NDArray[np.uint8]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -221,6 +227,7 @@ def scale_bar(
     """The scale with its numbers and what it measures, and how high both are together."""
     lens = lens or data.header["lens"]
     is_signed, colours = lens["scale"] == "signed", data.colours
+    is_rooted = data.is_rooted(lens)
     scale = data.state["difference"] if is_signed else colours["scale"]
     n = 64
     steps = np.rint(np.linspace(0, 255, n)).astype(np.int16)[None]
@@ -231,12 +238,12 @@ def scale_bar(
     ]
     low, high = bounds
     for share in (0.0, 0.5, 1.0):
-        value = low + (high - low) * (share if is_signed else share**POWER)
+        value = low + (high - low) * (share**POWER if is_rooted else share)
         anchor: Any = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         marks.append(
             Words(share * bar, BAR + SMALL + 1.5, _end(value), SMALL, colours["dim"], anchor)
         )
-    title = lens["title"] if is_signed else by_root(lens["title"])
+    title = by_root(lens["title"]) if is_rooted else lens["title"]
     if bar + 6 + width_of(title, SMALL) <= width:
         marks.append(Words(bar + 6, BAR, title, SMALL, colours["text"]))
         return marks, BAR + SMALL + 4
@@ -250,7 +257,7 @@ def scale_bar(
 def law_of_map(data: Data) -> str:
     """The law by which the numbers of its map become colours, for a caption."""
     lens = data.header["lens"]
-    return "" if lens["scale"] == "signed" else root_law(lens["title"])
+    return root_law(lens["title"]) if data.is_rooted(lens) else ""
 
 
 def _end(value: float) -> str:

@@ -60,7 +60,8 @@ def _n(number: float) -> str:
 
 def _style(sheet: Sheet) -> str:
     texts = [mark for mark in sheet.marks if isinstance(mark, Words)]
-    faces, families = [], {}
+    faces: list[str] = []
+    families: dict[str, None] = {}
     for is_bold in (False, True):
         weight = "bold" if is_bold else "normal"
         for face, used in spread(
