@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         head_map,
         head_view,
         heads_table,
+        panels,
         search_tree,
         word_card,
     )
@@ -35,6 +36,7 @@ __all__ = [
     "head_map",
     "head_view",
     "heads_table",
+    "panels",
     "search_tree",
     "word_card",
 ]

@@ -108,7 +108,8 @@ def _typefaces(sheet: Sheet) -> Iterator[Sequence[list[str]]]:
                 file = Path(folder) / f"{len(entries)}.ttf"
                 file.write_bytes(subset_of(face, used, keeps_names=True))
                 names.append(f"{folder} {len(entries)}")
-                entries.append(FontEntry(str(file), name=names[-1]))
+                look = "bold" if is_bold else "normal"  # else matplotlib says that none is
+                entries.append(FontEntry(str(file), name=names[-1], weight=look))
             families.append(names if FAMILY in names else [*names, FAMILY])
         fontManager.ttflist.extend(entries)
         try:

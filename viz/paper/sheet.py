@@ -1,5 +1,6 @@
 """The parts of a figure: boxes, cells, lines and words on a sheet, and what draws them."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -138,15 +139,22 @@ def _joins(text: str, n: int) -> bool:
     return text[n - 1] == "\u200d" or unicodedata.category(text[n]) in ("Mn", "Mc", "Me", "Cf")
 
 
+_BETWEEN = re.compile(
+    r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])(?![\s”’）」』。，、：；？！.,:;?!)])"
+)
+"""Where a line may end within Chinese and Japanese, which write no spaces."""
+
+
 def broken(text: str, room: float, size: float = NORMAL) -> list[str]:
     """The text in lines of at most this width, broken between words."""
     lines: list[str] = []
     for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(fitted(word, room, size))
+        for i, part in enumerate(filter(None, _BETWEEN.split(word)) if word else [""]):
+            longer = f"{lines[-1]}{' ' * (i == 0)}{part}" if lines else part
+            if lines and width_of(longer, size) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(fitted(part, room, size))
     return lines
 
 
