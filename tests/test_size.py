@@ -62,7 +62,7 @@ ROOMS = {
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),
     "viz/live": (9_883, 80),
-    "viz/notebook": (1_660, 13),
+    "viz/notebook": (1_666, 14),
     "viz/pages": (9_486, 39),
     "viz/painters": (2_514, 10),
     "viz/paper": (3_458, 18),

@@ -1,7 +1,7 @@
 """Pictures of a recording in a notebook or a script: the app's own, without a server."""
 
 from viz.notebook.figures import figure, heads_table, word_card
-from viz.notebook.on_paper import panels
+from viz.notebook.panels import panels
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import (
     cell_steps,

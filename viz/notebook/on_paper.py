@@ -1,17 +1,15 @@
 """A notebook's picture as a figure for a paper, with all that a reader of the paper needs."""
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import Any, TypedDict
 
 from transformer import load_checkpoint
 from transformer.checkpoint import About, CheckpointError
 from transformer.decoding import Decoding, decoding_methods
 from transformer.decoding.decode import written_text
-from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
 from transformer.origin import Origin
@@ -32,13 +30,9 @@ from viz.paper.caption import (
     whole,
     writing,
 )
-from viz.paper.figure import PAGE, Figure, of_component
-from viz.paper.panels import panels_figure
+from viz.paper.figure import Figure, of_component
 from viz.paper.record import FigureError, Record, versions
 from viz.theme import Theme
-
-if TYPE_CHECKING:
-    from viz.notebook.picture import Picture
 
 
 class Look(TypedDict, total=False):
@@ -175,27 +169,3 @@ def _worded(exhibit: Any, words: bool) -> Any:
 
 def _numbers(recording: Recording) -> dict[str, bytes]:
     return {"recording.npz": recording_npz(recording)}
-
-
-def panels(
-    pictures: Iterable["Picture"],
-    path: str | Path,
-    title: str = "",
-    citation: str = "",
-    width: float = PAGE,
-    **look: Unpack[Look],
-) -> Path:
-    """Write several pictures to one file, in rows of equal height, with letters: .pdf, .svg, .png.
-
-    title, citation: of a page of a supplement, above and below; with either of them the captions
-    stand there, too. width: in inches. look: of each, as `Picture.save` takes it. Raises
-    FigureError and OSError; warns of letters that no typeface here has.
-    """
-    file = Path(path)
-    figures = [it.on_paper(**look) for it in pictures]
-    figure = panels_figure(figures, title, citation, width)
-    content = figure.file(file.suffix.removeprefix(".").lower())
-    if lacks := figure.lacks():
-        warnings.warn(lacks, stacklevel=2)
-    write_whole(file, content)
-    return file
