@@ -65,7 +65,7 @@ ROOMS = {
     "viz/notebook": (1_705, 13),
     "viz/pages": (9_489, 39),
     "viz/painters": (2_514, 10),
-    "viz/paper": (2_867, 15),
+    "viz/paper": (3_458, 18),
     "viz/run": (3_076, 13),
     "viz/server": (2_319, 16),
     "viz/state": (2_975, 15),

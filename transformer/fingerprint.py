@@ -16,6 +16,8 @@ from transformer.refusal import Refusal
 
 CHUNK = 2**20
 """Bytes that are read at a time."""
+DIGITS = 16
+"""The digits of a mark in an address and in a caption."""
 
 
 def fingerprint(path: Path) -> str:

@@ -29,8 +29,11 @@ LONGEST = 60.0
 """Seconds that the weights of an address are looked for: nobody looks at a page meanwhile."""
 
 
-def save_figure(options: Namespace) -> str:
-    """Write what `python -m viz figure` asks for. Returns the caption. Raises Refusal."""
+def save_figure(options: Namespace) -> tuple[str, str]:
+    """Write what `python -m viz figure` asks for. Raises Refusal.
+
+    Returns the caption, and which of its letters no typeface here has.
+    """
     kind = Path(options.out).suffix.removeprefix(".").lower()
     if kind not in (*KINDS, "zip"):
         raise FigureError(f"{options.out} must end in {_endings(*KINDS, 'zip')}.")
@@ -51,16 +54,17 @@ def save_figure(options: Namespace) -> str:
     if name not in figures:
         raise FigureError(f"There is no picture {name} here: there is {', '.join(figures)}.")
     try:
-        figure = figure_of(pane, figures[name], theme_of(options.theme), options.width, name)
+        how = (theme_of(options.theme), options.width, name, options.scale)
+        figure = figure_of(pane, figures[name], *how)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
-    width, figure = options.width, replace(figure, is_slide=options.slide)
+    width, figure = options.width, replace(figure, is_slide=options.slide, font=options.font)
     content = crate(figure, width) if kind == "zip" else figure.file(kind, width)
     if options.data:
         made = _numbers(pane, figure, options.width, of_data)
         write_whole(Path(options.data), made)
     write_whole(Path(options.out), content)
-    return figure.record.caption
+    return figure.record.caption, figure.lacks(width)
 
 
 def _screen(address: str) -> Screen:

@@ -85,10 +85,17 @@ def saved(page: str, query: str = "") -> list[str]:
     """The first bytes of the figure of an address, its caption, and its numbers as CSV."""
     from viz.figure_at import save_figure
 
-    plain = {"width": None, "theme": "light", "picture": None, "slide": False}
+    plain = {
+        "width": None,
+        "theme": "light",
+        "picture": None,
+        "slide": False,
+        "font": "",
+        "scale": "root",
+    }
     files = {"out": f"{page}.pdf", "data": f"{page}.csv"}
     screen = f"{page}?checkpoint=copy{query}"
-    caption = save_figure(Namespace(screen=screen, **plain, **files))
+    caption, _ = save_figure(Namespace(screen=screen, **plain, **files))
     figure = Path(files["out"]).read_bytes()
     return [figure[:5].decode(), caption, Path(files["data"]).read_text()]
 

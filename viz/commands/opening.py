@@ -151,6 +151,17 @@ def add_arguments_figure(parser: ArgumentParser) -> None:
     parser.add_argument("--slide", action="store_true", help="fill a slide of 16:9, 13.33 in wide")
     parser.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
     parser.add_argument(
+        "--scale",
+        choices=("root", "linear"),
+        default="root",
+        help="how weights become colours: by their square root, or evenly",
+    )
+    parser.add_argument(
+        "--font",
+        default="",
+        help="family or file of its typeface; DejaVu Sans, and for what it lacks one found here",
+    )
+    parser.add_argument(
         "--picture",
         help="of a page with several, as 'grid' on Explore; a name that is not there lists all",
     )
@@ -161,7 +172,10 @@ def run_figure(options: Namespace) -> Result:
     require("paper")
     from viz.figure_at import save_figure  # takes a second: --help needs none of it
 
-    return {"caption": save_figure(options)}
+    caption, lacks = save_figure(options)
+    if lacks:
+        print(lacks, file=sys.stderr)
+    return {"caption": caption}
 
 
 FIGURE_COMMAND = Command(

@@ -347,6 +347,17 @@ def nothing(name: str, title: str, text: str, more: str = "") -> Chart:
 Row = dict[str, Any]
 
 
+def evenly(chart: Chart) -> Chart:
+    """The same, whose numbers become colours evenly."""
+    marks = [
+        replace(mark, shading=replace(mark.shading, is_rooted=False))
+        if isinstance(mark, Grid)
+        else mark
+        for mark in chart.marks
+    ]
+    return replace(chart, marks=marks)
+
+
 def rows_of(chart: Chart) -> list[Row]:
     """A row for each point, bar and cell.
 

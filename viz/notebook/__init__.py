@@ -1,6 +1,7 @@
 """Pictures of a recording in a notebook or a script: the app's own, without a server."""
 
 from viz.notebook.figures import figure, heads_table, word_card
+from viz.notebook.panels import panels
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import (
     cell_steps,
@@ -21,6 +22,7 @@ __all__ = [
     "head_map",
     "head_view",
     "heads_table",
+    "panels",
     "search_tree",
     "track",
     "word_card",

@@ -2,12 +2,13 @@
 
 import html
 import json
+import warnings
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar, Unpack
 
 from transformer.analysis.reading import Reading
 from transformer.causes import Evidence
@@ -41,6 +42,7 @@ from viz.components.word_card.word_card import WORD_CARD
 from viz.export import inline, page_html
 from viz.live.alive.request import AliveError, EngineRequest, request_of_origin
 from viz.live.alive.weights import Weights, weights_within
+from viz.notebook.on_paper import Look, OnPaper
 from viz.notebook.saved import (
     Data,
     SavedPicture,
@@ -148,6 +150,8 @@ class Picture:
         default_factory=dict, repr=False, compare=False
     )
     """Ending of a further file -> what makes it."""
+    paper: OnPaper | None = field(default=None, repr=False)
+    """The parts of which its figure is drawn with other choices; None: it has no choices."""
 
     def _repr_html_(self) -> str:
         """A frame, so that styles do not leak and many can stand on one page; and its still."""
@@ -186,13 +190,42 @@ class Picture:
         except AliveError as error:
             raise AliveError(f"{error.why}: leave live out") from error
 
+    def png(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
+        """The figure as a PNG of 300 dots per inch. width, look: as `save` takes them."""
+        return self.on_paper(**look).file("png", width)
+
+    def svg(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
+        """The figure as an SVG. width, look: as `save` takes them."""
+        return self.on_paper(**look).file("svg", width)
+
+    def on_paper(self, **look: Unpack[Look]) -> Figure:
+        """The figure for a paper. Raises FigureError, also where the picture has none."""
+        if unknown := sorted(set(look) - set(Look.__annotations__)):
+            names = ", ".join(Look.__annotations__)
+            raise FigureError(f"A figure has no choice {quoted(unknown[0])}: it has {names}.")
+        if self.paper is None:
+            raise FigureError(f"{self.title}: there is no figure of this picture for a paper.")
+        return replace(
+            self.paper.figure(look), font=look.get("font", ""), is_slide=look.get("slide", False)
+        )
+
     @checks(path=PATH, live=YES_OR_NO)
-    def save(self, path: str | Path, width: float | None = None, live: bool = False) -> Path:
+    def save(
+        self,
+        path: str | Path,
+        width: float | None = None,
+        live: bool = False,
+        data: str | Path | None = None,
+        **look: Unpack[Look],
+    ) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 
         width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two. live: of a page, whether
-        its reader types sentences of their own, as `live` has it. Raises OSError, and FigureError
-        and AliveError in a sentence.
+        its reader types sentences of their own, as `live` has it. data: a second file, of the
+        figure's numbers: .csv, .parquet, or .npz of all heads. look: words, scale ("root" or
+        "linear"), font, slide, caption, checkpoint, as `python -m viz figure` has them. Raises
+        OSError, and FigureError and AliveError in a sentence; warns of letters that no typeface
+        here has.
         """
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
@@ -203,7 +236,10 @@ class Picture:
         elif kind in PAGES:
             content = self.html.encode()
         elif self.figure is not None and kind in KINDS:
-            content = self.figure.file(kind, width)
+            figure = self.on_paper(**look)
+            content = figure.file(kind, width)
+            if lacks := figure.lacks(width):
+                warnings.warn(lacks, stacklevel=3)
         elif kind in self.files:
             content = self.files[kind]()
         else:
@@ -212,6 +248,10 @@ class Picture:
             raise FigureError(
                 f"This picture cannot be written as {quoted(file.name)}: end it in {ends}."
             )
+        if data is not None:
+            beside = Path(data)
+            numbers = self.on_paper(**look).data(beside.suffix.removeprefix(".").lower(), width)
+            write_whole(beside, numbers)
         write_whole(file, content)
         return file
 
@@ -228,6 +268,7 @@ def picture(
     height: int | None = None,
     made_of: "MadeOf | None" = None,
     live: bool = False,
+    paper: OnPaper | None = None,
 ) -> Picture:
     """A component that shows a payload.
 
@@ -257,7 +298,7 @@ def picture(
     heading = f"<h1>{html.escape(title)}</h1>\n" if is_titled else ""
     body = _body(component, heading, content)
     html_of_page = page_html(title, body, "transparent")
-    result = Picture(title, html_of_page, height, figure, made_of=made_of)
+    result = Picture(title, html_of_page, height, figure, made_of=made_of, paper=paper)
     return result.live if live else result
 
 

@@ -26,7 +26,8 @@ from viz.components.kit.picture import check_kind, check_name, place_in, shown_m
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
 from viz.live.alive.request import AliveError
 from viz.live.models import example, not_read, opens_at
-from viz.notebook.picture import MadeOf, Picture, ThemeName, picture, pictured
+from viz.notebook.on_paper import OnPaper
+from viz.notebook.picture import MadeOf, Picture, ThemeName, picture, pictured, themes_of
 from viz.notebook.saved import SavedPicture
 
 EXACT = 1024
@@ -204,7 +205,10 @@ def search_tree(
     saved = SavedPicture(tree.component, tree.data, payload, title, picture=tree)
     made_of = MadeOf((saved,), decoding.origin, decoding.source, decoding.target, theme=theme)
     choices: dict[str, Any] = {"theme": theme, "height": height, "live": live}
-    return picture(tree.component, title, tree.data, payload, made_of=made_of, **choices)
+    paper = OnPaper(tree, title, None, decoding, themes_of(theme)[0])
+    return picture(
+        tree.component, title, tree.data, payload, made_of=made_of, paper=paper, **choices
+    )
 
 
 def explored(checkpoint: Checkpoint) -> Picture:
@@ -251,7 +255,8 @@ def _page(
         choices["theme"],
         choices.get("is_titled", True),
     )
-    return picture(exhibit.component, title, data, payload, made_of=made_of, **choices)
+    paper = OnPaper(exhibit, title, recording, decoding, themes_of(choices["theme"])[0], state)
+    return picture(exhibit.component, title, data, payload, made_of=made_of, paper=paper, **choices)
 
 
 def predicted(recording: Recording) -> str:

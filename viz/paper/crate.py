@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from shlex import quote
 from typing import Any
 
-from viz.paper.figure import Figure
+from viz.paper.figure import SCALES, Figure
 
 PROFILE = "https://w3id.org/ro/crate/1.1"
 METADATA = "ro-crate-metadata.json"
@@ -57,6 +57,8 @@ def command(figure: Figure, inches: float) -> str:
     of = f" --picture {quote(figure.picture)}" if figure.picture else ""
     address = quote(figure.record.link)
     look = f" --theme {figure.theme}" if figure.theme != "light" else ""
+    look += f" --font {quote(figure.font)}" if figure.font else ""
+    look += f" --scale {figure.scale}" if figure.scale != SCALES[0] else ""
     size = "--slide" if figure.is_slide else f"--width {inches:g}"
     return f"python -m viz figure {address}{of} {size}{look} --out figure.pdf"
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from transformer.discover import discover
 from transformer.extras import require
+from transformer.refusal import quoted
 from viz.export import rows_csv
 from viz.paper.printed import pdf, png, slide
 from viz.paper.record import FigureError, Maps, Origins, Record
 from viz.paper.sheet import (
-    FAMILY,
     INCH,
     SMALL,
     Drawing,
@@ -25,12 +25,12 @@ from viz.paper.sheet import (
     Sheet,
     Words,
     broken,
-    lacking,
     moved,
     read_data,
     width_of,
 )
 from viz.paper.svg import svg
+from viz.paper.typefaces import lacking, typeface, what_lacks
 
 # The numbers of a figure as a table: rows of a sheet, and the files of any rows.
 
@@ -100,9 +100,11 @@ COLUMN, PAGE = 3.3, 6.9
 """Inches: of one column of a paper, and of two."""
 MARGIN = 3.0
 """Points around a figure: lines and letters reach a little beyond their places."""
-LINE, MOST_NAMED = 8.0, 12
-"""Points from line to line below a figure; letters that are named there at most."""
+LINE = 8.0
+"""Points from line to line below a figure."""
 NARROWEST, WIDEST = 2.0, 20.0
+SCALES = ("root", "linear")
+"""The laws by which weights become colours: small ones stay visible, or none is flattered."""
 KINDS = {"svg": svg, "pdf": pdf, "png": png}
 
 
@@ -127,6 +129,10 @@ class Figure:
     """It fills a slide of 16:9, and no width is asked."""
     maps: Callable[[], Maps] = dict
     """The maps whose cells are drawn: they say which tokens a cell is of."""
+    font: str = ""
+    """The family or file of its typeface; empty: DejaVu Sans. What it lacks is in others."""
+    scale: str = SCALES[0]
+    """The law by which weights became colours."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -138,16 +144,34 @@ class Figure:
                 f"A figure is {NARROWEST:g} to {WIDEST:g} inches wide; a column has {COLUMN}."
             )
         record = self.record
-        return KINDS[kind](self.sheet(inches), record.title, record.caption, record.state)
+        with typeface(self.font):
+            return KINDS[kind](self.sheet(inches), record.title, record.caption, record.state)
+
+    def lacks(self, width: float | None = None) -> str:
+        """Say which of its letters no typeface here has; empty where all are there."""
+        with typeface(self.font):
+            marks = self.draw((width or self.width) * INCH).marks
+            return what_lacks(lacking(it.text for it in marks if isinstance(it, Words)))
 
     def table(self, kind: str, width: float | None = None) -> bytes:
         """Its numbers as a file. kind: as `table` takes it; width: in inches."""
         of = self.rows() if self.rows else rows(self.sheet(width or self.width), self.maps())
         return table(of, kind)
 
+    def data(self, kind: str, width: float | None = None) -> bytes:
+        """Its numbers as .csv or .parquet, or those of all heads as .npz. Raises FigureError."""
+        if kind in TABLE_KINDS:
+            return self.table(kind, width)
+        if kind != "npz":
+            raise FigureError(f"There are no numbers as .{kind}: there is .csv, .parquet and .npz.")
+        if not (numbers := self.numbers()):
+            raise FigureError("This figure is of no recording: write its numbers as .csv.")
+        return next(iter(numbers.values()))
+
     def sheet(self, inches: float) -> Sheet:
         """Draw it at this width, with a margin around it; a slide as large as slides are."""
-        return slide(self._sheet) if self.is_slide else self._sheet(inches)
+        with typeface(self.font):
+            return slide(self._sheet) if self.is_slide else self._sheet(inches)
 
     def _sheet(self, inches: float) -> Sheet:
         inner = self.draw(inches * INCH - 2 * MARGIN)
@@ -175,28 +199,37 @@ def _right(mark: Mark) -> float:
 
 
 def _foot(sheet: Sheet) -> list[Words]:
-    """Below the figure, which of its letters the typeface lacks; nothing where it has all."""
+    """Below the figure, which of its letters no typeface has; nothing where all are there."""
     words = [mark for mark in sheet.marks if isinstance(mark, Words)]
-    letters = lacking(mark.text for mark in words)
-    if not letters:
+    text = what_lacks(lacking(mark.text for mark in words))
+    if not text:
         return []
-    named = [f"U+{ord(c):04X}" for c in letters]
-    more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-    text = f"Letters that {FAMILY} lacks: {', '.join(named[:MOST_NAMED])}{more}."
     return [
         Words(0, sheet.height + (i + 1) * LINE - 1, line, SMALL, words[0].colour)
         for i, line in enumerate(broken(text, sheet.width, SMALL))
     ]
 
 
-def of_component(name: str, data: bytes, record: Record, width: float | None = None) -> Figure:
-    """The figure of what a browser component is sent. Raises FigureError where none is drawn."""
+def of_component(
+    name: str,
+    data: bytes,
+    record: Record,
+    width: float | None = None,
+    scale: str = SCALES[0],
+) -> Figure:
+    """The figure of what a browser component is sent. Raises FigureError where none is drawn.
+
+    scale: "root" or "linear", by which weights become colours.
+    """
+    if scale not in SCALES:
+        raise FigureError(f"There is no scale {quoted(scale)}: there is {' and '.join(SCALES)}.")
     drawing: Drawing | None = discover("viz.paper.drawings", "DRAWING").get(name)
     if drawing is None:
         raise FigureError(f"There is no figure of {name}.")
-    opened, draw = read_data(data), drawing.draw
+    opened, draw = read_data(data, scale == "linear"), drawing.draw
     return Figure(
         lambda points: draw(opened, points),
         record.with_law(drawing.law(opened)),
         width or drawing.width,
+        scale=scale,
     )

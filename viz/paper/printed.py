@@ -3,17 +3,18 @@
 import io
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Lock
 from types import SimpleNamespace
 from typing import Any
 
 from transformer.extras import require
 from viz.paper.sheet import (
-    FAMILY,
     INCH,
     Box,
     Cells,
@@ -21,11 +22,11 @@ from viz.paper.sheet import (
     Mark,
     Sheet,
     Words,
-    drop_layout,
     moved,
     width_of,
 )
 from viz.paper.svg import curve, runs
+from viz.paper.typefaces import FAMILY, drop_layout, spread, subset_of, usual
 
 # A sheet as PDF and PNG, by matplotlib: typefaces embedded, text selectable, no browser needed.
 #
@@ -68,16 +69,54 @@ def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> by
     import matplotlib  # takes half a second: only when a figure is made
     from matplotlib.figure import Figure
 
-    with _one_at_a_time, matplotlib.rc_context(_SETTINGS), warnings.catch_warnings():
-        # A character that the typeface lacks is drawn as a box, and stays text.
+    with (
+        _one_at_a_time,
+        matplotlib.rc_context(_SETTINGS),
+        warnings.catch_warnings(),
+        _typefaces(sheet) as families,
+    ):
+        # A character that no typeface has is drawn as a box, and stays text.
         warnings.filterwarnings("ignore", "Glyph .* missing from font", UserWarning)
         warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
         figure = Figure((sheet.width / INCH, sheet.height / INCH), facecolor=sheet.background)
-        _draw(sheet, figure)
+        _draw(sheet, figure, families)
         file = io.BytesIO()
         with _each_glyph_spelled_once(), _typefaces_without_layout():
             figure.savefig(file, format=kind, metadata=metadata, facecolor=sheet.background, **look)
     return file.getvalue()
+
+
+@contextmanager
+def _typefaces(sheet: Sheet) -> Iterator[Sequence[list[str]]]:
+    """Let matplotlib know the faces of plain and of bold words, under names that nobody else has.
+
+    Of all but DejaVu Sans it is given the characters alone that are drawn: collections, variable
+    typefaces and cubic outlines are then as any other.
+    """
+    from matplotlib.font_manager import FontEntry, fontManager
+
+    entries: list[Any] = []
+    families: list[list[str]] = []
+    with TemporaryDirectory(prefix="headscope-", ignore_cleanup_errors=True) as folder:
+        for is_bold in (False, True):
+            words = (it.text for it in sheet.marks if isinstance(it, Words))
+            names = []
+            for face, used in spread(words, is_bold).items():
+                if face == usual(is_bold):
+                    names.append(FAMILY)
+                    continue
+                file = Path(folder) / f"{len(entries)}.ttf"
+                file.write_bytes(subset_of(face, used, keeps_names=True))
+                names.append(f"{folder} {len(entries)}")
+                look = "bold" if is_bold else "normal"  # else matplotlib says that none is
+                entries.append(FontEntry(str(file), name=names[-1], weight=look))
+            families.append(names if FAMILY in names else [*names, FAMILY])
+        fontManager.ttflist.extend(entries)
+        try:
+            yield families
+        finally:
+            for entry in entries:
+                fontManager.ttflist.remove(entry)
 
 
 @contextmanager
@@ -141,7 +180,7 @@ def _respelled(item: Any, characters: str) -> Any:
     return SimpleNamespace(**values, char=characters or _CIRCLE)
 
 
-def _draw(sheet: Sheet, figure: Any) -> None:
+def _draw(sheet: Sheet, figure: Any, families: Sequence[list[str]]) -> None:
     from matplotlib.transforms import Affine2D
 
     down = Affine2D().scale(1 / INCH, -1 / INCH).translate(0, sheet.height / INCH)
@@ -155,7 +194,7 @@ def _draw(sheet: Sheet, figure: Any) -> None:
             case Line():
                 _line(figure, mark, look)
             case Words():
-                _words(figure, mark, look)
+                _words(figure, mark, {**look, "fontfamily": families[mark.is_bold]})
 
 
 def _box(figure: Any, box: Box, look: dict[str, Any]) -> None:

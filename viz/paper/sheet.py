@@ -1,20 +1,19 @@
 """The parts of a figure: boxes, cells, lines and words on a sheet, and what draws them."""
 
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.extras import require
 from viz.components.kit.browser import unpack
 from viz.exhibits.chart import POWER, by_root, root_law
 from viz.labels import number
 from viz.painters.shades import ink_on, palette_of
+from viz.paper.typefaces import width
 
 # The parts of a figure: boxes, cells, lines and words on a sheet, in points from its top left.
 #
@@ -112,56 +111,17 @@ def _moved(mark: Mark, x: float, y: float) -> Mark:
     return replace(mark, x=mark.x + x, y=mark.y + y)
 
 
-# The width of words in the figures' typeface, DejaVu Sans, which comes with matplotlib.
+# The width of words in the figures' typefaces.
 
 SMALL, NORMAL = 6.0, 7.0
 """Points: of what explains, and of words."""
-FAMILY = "DejaVu Sans"
 MIDDLE = 0.36
 """Share of the size, from the baseline up to the middle of letters."""
 
 
-def file_of(is_bold: bool = False) -> Path:
-    """The file of the typeface. Raises NotInstalled where matplotlib is not here."""
-    require("paper")
-    import matplotlib  # takes half a second: only when a figure is made
-
-    name = "DejaVuSans-Bold.ttf" if is_bold else "DejaVuSans.ttf"
-    return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
-
-
-def drop_layout(font: Any) -> None:
-    """Drop what joins and shifts letters of a TTFont: cutting it takes longer than all the rest."""
-    for table in ("GDEF", "GPOS", "GSUB", "kern"):
-        if table in font:
-            del font[table]
-
-
-@lru_cache(maxsize=2)
-def _face(is_bold: bool) -> tuple[dict[int, int], Any]:
-    """character -> glyph, and the widths of glyphs in units of an em."""
-    file = file_of(is_bold)
-    from fontTools.ttLib import TTFont  # which comes with matplotlib
-
-    with TTFont(file, lazy=True) as font:
-        em = font["head"].unitsPerEm
-        widths = {name: width / em for name, (width, _) in font["hmtx"].metrics.items()}
-        return dict(font.getBestCmap()), widths
-
-
-@lru_cache(maxsize=20_000)
 def width_of(text: str, size: float = NORMAL, is_bold: bool = False) -> float:
-    """In points; a character that the typeface lacks is as wide as it is high."""
-    glyphs, widths = _face(is_bold)
-    each = (widths[glyphs[ord(c)]] if ord(c) in glyphs else 1.0 for c in text)
-    return size * sum(each)
-
-
-def lacking(texts: Iterable[str]) -> list[str]:
-    """Characters that the typeface has no shape for, in order: boxes stand in their places."""
-    glyphs, _ = _face(False)
-    letters = {c for text in texts for c in text if c.isprintable() and ord(c) not in glyphs}
-    return sorted(letters)
+    """In points; a character that no typeface has is as wide as it is high."""
+    return size * width(text, is_bold)
 
 
 def fitted(text: str, room: float, size: float = NORMAL, is_bold: bool = False) -> str:
@@ -179,15 +139,22 @@ def _joins(text: str, n: int) -> bool:
     return text[n - 1] == "\u200d" or unicodedata.category(text[n]) in ("Mn", "Mc", "Me", "Cf")
 
 
+_BETWEEN = re.compile(
+    r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])(?![\s”’）」』。，、：；？！.,:;?!)])"
+)
+"""Where a line may end within Chinese and Japanese, which write no spaces."""
+
+
 def broken(text: str, room: float, size: float = NORMAL) -> list[str]:
     """The text in lines of at most this width, broken between words."""
     lines: list[str] = []
     for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and width_of(longer, size) <= room:
-            lines[-1] = longer
-        else:
-            lines.append(fitted(word, room, size))
+        for i, part in enumerate(filter(None, _BETWEEN.split(word)) if word else [""]):
+            longer = f"{lines[-1]}{' ' * (i == 0)}{part}" if lines else part
+            if lines and width_of(longer, size) <= room:
+                lines[-1] = longer
+            else:
+                lines.append(fitted(part, room, size))
     return lines
 
 
@@ -212,6 +179,12 @@ class Data:
     """Colours ("palette"), and what is chosen: heads, pins, a cell, a step."""
     header: dict[str, Any]
     arrays: list[NDArray[Any]]
+    is_linear: bool = False
+    """Numbers become colours evenly, not by their root."""
+
+    def is_rooted(self, lens: Mapping[str, Any]) -> bool:
+        """Tell whether values of a lens become colours by their root."""
+        return lens["scale"] != "signed" and not self.is_linear
 
     @property
     def colours(self) -> dict[str, Any]:
@@ -232,11 +205,11 @@ class Drawing:
     """The law by which its numbers become colours, as a sentence; empty: evenly, or by none."""
 
 
-def read_data(data: bytes) -> Data:
+def read_data(data: bytes, is_linear: bool = False) -> Data:
     """Unpack what `Picture.data` gives."""
     state, (payload,) = unpack(data)
     header, arrays = unpack(payload.tobytes())
-    return Data(state, header, arrays)
+    return Data(state, header, arrays, is_linear)
 
 
 def opened(array: NDArray[np.uint8]) -> tuple[dict[str, Any], list[NDArray[Any]]]:
@@ -262,6 +235,7 @@ def scale_bar(
     """The scale with its numbers and what it measures, and how high both are together."""
     lens = lens or data.header["lens"]
     is_signed, colours = lens["scale"] == "signed", data.colours
+    is_rooted = data.is_rooted(lens)
     scale = data.state["difference"] if is_signed else colours["scale"]
     n = 64
     steps = np.rint(np.linspace(0, 255, n)).astype(np.int16)[None]
@@ -272,12 +246,12 @@ def scale_bar(
     ]
     low, high = bounds
     for share in (0.0, 0.5, 1.0):
-        value = low + (high - low) * (share if is_signed else share**POWER)
+        value = low + (high - low) * (share**POWER if is_rooted else share)
         anchor: Any = {0.0: "start", 0.5: "middle", 1.0: "end"}[share]
         marks.append(
             Words(share * bar, BAR + SMALL + 1.5, _end(value), SMALL, colours["dim"], anchor)
         )
-    title = lens["title"] if is_signed else by_root(lens["title"])
+    title = by_root(lens["title"]) if is_rooted else lens["title"]
     if bar + 6 + width_of(title, SMALL) <= width:
         marks.append(Words(bar + 6, BAR, title, SMALL, colours["text"]))
         return marks, BAR + SMALL + 4
@@ -291,7 +265,7 @@ def scale_bar(
 def law_of_map(data: Data) -> str:
     """The law by which the numbers of its map become colours, for a caption."""
     lens = data.header["lens"]
-    return "" if lens["scale"] == "signed" else root_law(lens["title"])
+    return root_law(lens["title"]) if data.is_rooted(lens) else ""
 
 
 def _end(value: float) -> str:

@@ -4,9 +4,7 @@ What a mark stands for is kept beside it as data-...; a map's cells as one list 
 row, with "nan" where a mask forbids one.
 """
 
-import io
 import json
-import unicodedata
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from html import escape
@@ -14,7 +12,6 @@ from html import escape
 import numpy as np
 
 from viz.paper.sheet import (
-    FAMILY,
     Box,
     Cells,
     Facts,
@@ -22,13 +19,10 @@ from viz.paper.sheet import (
     Mark,
     Sheet,
     Words,
-    drop_layout,
-    file_of,
     is_leftward,
 )
+from viz.paper.typefaces import FAMILY, spread, subset_of
 
-_SHAPING = ["init", "medi", "fina", "isol", "rlig", "liga", "calt", "ccmp", "mark", "mkmk", "locl"]
-"""Features of a typeface that join letters, and put marks above and below them (OpenType)."""
 _OVERLAP = 0.2
 """Points by which a cell reaches under the next one: no hairline stays between them."""
 
@@ -66,43 +60,22 @@ def _n(number: float) -> str:
 
 def _style(sheet: Sheet) -> str:
     texts = [mark for mark in sheet.marks if isinstance(mark, Words)]
-    faces = []
+    faces: list[str] = []
+    families: dict[str, None] = {}
     for is_bold in (False, True):
-        used = "".join(sorted({c for mark in texts if mark.is_bold == is_bold for c in mark.text}))
-        if used:
-            weight = "bold" if is_bold else "normal"
+        weight = "bold" if is_bold else "normal"
+        for face, used in spread(
+            (it.text for it in texts if it.is_bold == is_bold), is_bold
+        ).items():
+            family = "".join(c for c in face.family if c.isalnum() or c in " -")
+            families[f"'{family}'"] = None
+            content = b64encode(subset_of(face, used)).decode()
             faces.append(
-                f"@font-face{{font-family:'{FAMILY}';font-weight:{weight};"
-                f"src:url(data:font/ttf;base64,{_subset(used, is_bold)})}}"
+                f"@font-face{{font-family:'{family}';font-weight:{weight};"
+                f"src:url(data:font/ttf;base64,{content})}}"
             )
-    return f"text{{font-family:'{FAMILY}',Verdana,sans-serif;white-space:pre}}{''.join(faces)}"
-
-
-def _subset(characters: str, is_bold: bool) -> str:
-    """The typeface with only these characters."""
-    from fontTools import subset
-    from fontTools.ttLib import TTFont
-
-    options = subset.Options()
-    options.layout_features = _SHAPING
-    options.hinting, options.notdef_outline = False, True
-    options.name_IDs, options.recalc_timestamp = [], False
-    options.drop_tables += ["FFTM"]  # when the typeface was saved last
-    with TTFont(file_of(is_bold), recalcTimestamp=False) as font:
-        if not any(map(_is_shaped, characters)):
-            drop_layout(font)
-        cutter = subset.Subsetter(options)
-        cutter.populate(text=characters)
-        cutter.subset(font)
-        file = io.BytesIO()
-        font.save(file)
-    return b64encode(file.getvalue()).decode()
-
-
-def _is_shaped(character: str) -> bool:
-    """Tell whether a character looks otherwise beside others: marks, and what runs to the left."""
-    is_mark = unicodedata.category(character)[0] == "M"
-    return is_mark or unicodedata.bidirectional(character) in ("R", "AL")
+    order = ",".join(families or {f"'{FAMILY}'": None})
+    return f"text{{font-family:{order},Verdana,sans-serif;white-space:pre}}{''.join(faces)}"
 
 
 def _mark(mark: Mark) -> Iterator[str]:

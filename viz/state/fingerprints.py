@@ -11,7 +11,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from transformer.checkpoint import CheckpointError, shipped_path
-from transformer.fingerprint import fingerprint, is_earlier, version_of
+from transformer.fingerprint import DIGITS, fingerprint, is_earlier, version_of
 from transformer.refusal import Refusal
 from viz.page_fields import CompareFields
 from viz.run.cache import keep
@@ -21,8 +21,6 @@ from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_
 from viz.state.state import mend, session
 
 T = TypeVar("T")
-DIGITS = 16
-"""The digits of a fingerprint in an address."""
 PATIENCE, LONGEST = 0.2, 2.0
 """Seconds that a page waits for the fingerprint of what it shows, and of all that a link may mean:
 large files are read beside, and named by a later run."""

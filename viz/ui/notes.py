@@ -10,6 +10,7 @@ from pathlib import Path
 from transformer.corpus.usual_certainty import mean_log_prob, usual_certainty
 from transformer.decoding.decode import decoding_methods
 from transformer.files.foreign_text import clean
+from transformer.fingerprint import DIGITS
 from transformer.inspection.undertrained import training_of
 from transformer.refusal import visible
 from viz.app_packages import st
@@ -19,7 +20,7 @@ from viz.run.line import why_on_cpu
 from viz.run.request import Answer, Request, about
 from viz.screen import Screen, choose, link
 from viz.state.checkpoints import can_open, pair_with, title
-from viz.state.fingerprints import DIGITS, beside, has_mark, known_fingerprint, others_here
+from viz.state.fingerprints import beside, has_mark, known_fingerprint, others_here
 from viz.state.state import note, session
 
 # The notes on an answer: where it was computed, what it could not read, and what it leaves out.

@@ -1,28 +1,23 @@
 """Figures for a paper of what is on the screen, and their captions."""
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from transformer.analysis.reading import Reading, Selection, lenses, read
-from transformer.decoding.method import MAX_LEN
-from transformer.edits import parse
+from transformer.analysis.reading import Selection
+from transformer.fingerprint import DIGITS
 from transformer.recording import Recording
-from transformer.recording.check import IDS, how_named
 from transformer.refusal import visible
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import OfMaps
-from viz.edit_words import edit_text
-from viz.exhibits.chart import Chart, rows_of
+from viz.exhibits.chart import Chart, evenly, rows_of
 from viz.exhibits.exhibit import Exhibit, PictureAt, Words
 from viz.exhibits.table import cells_of
 from viz.export import recording_npz
-from viz.labels import counted, number
 from viz.live.alive.request import AliveError, EngineRequest, payload_request
-from viz.map_words import capitalised, uncapitalised
+from viz.map_words import uncapitalised
 from viz.notebook import head_map
 from viz.notebook.picture import typed_page
 from viz.notebook.pictures import predicted
@@ -30,21 +25,30 @@ from viz.notebook.saved import SavedPicture
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_sheet import table_sheet
 from viz.painters.words_html import words_sheet
-from viz.paper.figure import COLUMN, PAGE, Figure, of_component
+from viz.paper import caption as caption_parts
+from viz.paper.caption import (
+    changed,
+    how_changed,
+    how_read,
+    of_checkpoint,
+    reading,
+    sentence,
+    whole,
+    writing,
+)
+from viz.paper.figure import COLUMN, PAGE, SCALES, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.run.previews import payload_of
 from viz.run.request import Request, about
 from viz.screen import Screen, put, query
 from viz.state.branching import decided_texts
 from viz.state.checkpoints import title
-from viz.state.fingerprints import DIGITS, known_fingerprint
+from viz.state.fingerprints import known_fingerprint
 from viz.state.page import Pane
 from viz.state.requests import method_of
 from viz.theme import DARK, LIGHT, Theme
 
 # The caption of a figure: all that a reader needs who sees only the paper, in sentences.
-
-_NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 
 
 def caption(
@@ -60,29 +64,26 @@ def caption(
     says: the picture's own sentences. picture: where it is one that an answer is enough for.
     """
     request = pane.request if pane.result is None else pane.answer.request
-    of = f", of the checkpoint {title(request.checkpoint)}{known_as(request, sha256)}"
+    of = of_checkpoint(title(request.checkpoint), known_as(request, sha256))
     first = name + of * is_of_checkpoint
     if pane.result is not None:
-        first += f", reading “{request.text}”{_pair(request)}{_chat(request)}{_written(pane)}"
+        first += f"{reading(request.text)}{_pair(request)}{_chat(request)}{_written(pane)}"
     parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
     if is_of_checkpoint and (description := about(request.checkpoint)):
         parts += description.about.notes
     if request.edits:
-        parts.append(f"Changed in the model: {edited(pane)}.")
+        parts.append(changed(edited(pane)))
     if says:
-        parts.append(capitalised(says).rstrip(".") + ".")
-    parts += _read(pane, picture)
-    whole = " ".join(parts)
-    counted = " Layers and heads are counted from 0." if _NUMBERED.search(whole) else ""
-    return whole + counted
+        parts.append(sentence(says))
+    if pane.result is not None:
+        parts += how_read(pane.recording, picture, pane.selection.kind)
+    return whole(parts)
 
 
 def known_as(request: Request, sha256: str) -> str:
     """Name a checkpoint and the beginning of its files' hash, in brackets."""
     description = about(request.checkpoint)
-    parts = [description.about.title] if description else []
-    parts += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
-    return f" ({', '.join(parts)})" if parts else ""
+    return caption_parts.known_as(description.about.title if description else "", sha256)
 
 
 def _pair(request: Request) -> str:
@@ -105,8 +106,7 @@ def _written(pane: Pane) -> str:
         return f" and made to write{text}, as {_whose(request, request.follows)} does"
     if decoding is None:
         return ""
-    text = f"“{decoding.text}”" if decoding.text else "nothing"
-    return f" and writing {text} ({how_decoded(request)}{_decided(pane)})"
+    return writing(decoding.text, how_decoded(request) + _decided(pane))
 
 
 def _decided(pane: Pane) -> str:
@@ -121,51 +121,15 @@ def _whose(request: Request, follows: Request) -> str:
 
 
 def how_decoded(request: Request) -> str:
-    """The method and its numbers, also those that were not chosen.
-
-    Who has the figure may have another version, with other defaults. What is off unless somebody
-    asks for it is left out.
-    """
-    method = method_of(request)
-    chosen = dict(request.options)
-    most = chosen.get(MAX_LEN.name)
-    numbers = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]
-    for option in method.options:
-        value = chosen.get(option.name, option.default)
-        is_off = option.is_off_by_default and value == option.default
-        if option.name != MAX_LEN.name and not is_off:
-            numbers.append(f"{uncapitalised(option.title)} {number(value, 6, 'g')}")
-    name = uncapitalised(method.title)
-    name += "" if method.title.endswith(("search", "ing")) else " decoding"
-    return f"{name} with {', '.join(numbers)}" if numbers else name
+    """The method and its numbers, as its checkpoint has them where nobody chose."""
+    return caption_parts.how_decoded(method_of(request), dict(request.options))
 
 
 def edited(pane: Pane) -> str:
     """All that is changed in the model of a pane, in the words of its buttons."""
     if pane.result is None:
         return "; ".join(pane.request.edits)
-    texts = []
-    for edit in map(parse, pane.answer.request.edits):
-        of = f" (of “{edit.text}”)" if edit.text else ""
-        texts.append(f"{edit_text(edit, pane.recording)}{of}")
-    return "; ".join(texts)
-
-
-def _read(pane: Pane, picture: Any) -> list[str]:
-    """Say how the maps of a picture were read, as the page does beside them."""
-    reading: Reading | None = getattr(picture, "reading", None)
-    if reading is None:
-        return []
-    sentences = [] if reading.words else ["Rows and columns are single tokens."]
-    if reading.lens != "weight":
-        lens = uncapitalised(lenses()[reading.lens].title)
-        sentences.append(f"Shown is the {lens} in place of the weight.")
-    kinds = getattr(picture, "kinds", (pane.selection.kind,))
-    attentions = [pane.recording.attentions[kind] for kind in kinds]
-    followed = [it for it in attentions if (it.rows_by, it.columns_by) != (IDS, IDS)]
-    sentences += [f"{capitalised(how)}." for how in how_named(followed)]
-    notes = (note for kind in kinds for note in read(pane.recording, kind, reading).notes)
-    return [*sentences, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]
+    return how_changed(pane.answer.request.edits, pane.recording)
 
 
 # Figures for a paper of what is on the screen: of the same data, carrying its state.
@@ -177,21 +141,24 @@ def figure_of(
     theme: Theme = LIGHT,
     width: float | None = None,
     name: str = "",
+    scale: str = SCALES[0],
 ) -> Figure:
     """A picture of a page as a figure. name: of the picture among those of its page.
 
-    Raises FigureError and what the picture raises.
+    scale: as `of_component` takes it. Raises FigureError and what the picture raises.
     """
     pane, content = _pane_of(pane, exhibit), exhibit.content
     record = _record(pane, exhibit, title_of(pane, exhibit), says_of(pane, exhibit))
     if isinstance(content, PictureAt):
         component = content.picture.component.name
-        figure = of_component(component, data_of(pane, content, theme), record, width)
+        figure = of_component(component, data_of(pane, content, theme), record, width, scale)
         if isinstance(content.picture, OfMaps):
             figure = replace(figure, maps=partial(content.picture.maps, pane.recording))
     elif isinstance(content, Chart):
+        content = evenly(content) if scale == "linear" else content
         draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
-        figure = Figure(draw, record.with_law(content.law), width or COLUMN, rows=numbers)
+        record = record.with_law(content.law)
+        figure = Figure(draw, record, width or COLUMN, rows=numbers, scale=scale)
     elif isinstance(content, Words):
         figure = Figure(partial(words_sheet, content, theme), record, width or COLUMN)
     else:

@@ -117,7 +117,7 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     top = ends[-1] + 5 + labels
     marks += _upward(keys, across, top - 2, labels, colours)
     scale = palette_of(colours["scale"], colours["masked"])
-    levels = levels_of(np.asarray(weights), (0.0, 1.0), True)
+    levels = levels_of(np.asarray(weights), (0.0, 1.0), not data.is_linear)
     facts = {"rows": n_rows, "columns": n_columns, "weight": weights}
     high = n_rows * down
     marks.append(Cells(0, top, wide, high, levels, scale, facts))
@@ -154,4 +154,6 @@ def _upward(
     return marks
 
 
-DRAWING = Drawing("decode_player", draw, 6.9, lambda data: root_law(LENS["title"]))
+DRAWING = Drawing(
+    "decode_player", draw, 6.9, lambda data: "" if data.is_linear else root_law(LENS["title"])
+)

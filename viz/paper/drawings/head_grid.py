@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.components.kit.picture import FULL, MASKED, MIDDLE
-from viz.exhibits.chart import root_law
+from viz.exhibits.chart import POWER, root_law
 from viz.painters.shades import N_LEVELS, colour_at, ink_on, palette_of
 from viz.paper.sheet import MIDDLE as HALF
 from viz.paper.sheet import (
@@ -107,7 +107,7 @@ def law(data: Data) -> str:
     """The law of maps; numbers of heads become colours evenly."""
     section = _section(data.arrays[0], data.state["view"])
     lens = section.header["lens"]
-    return root_law(lens["title"]) if section.show == "maps" and lens["scale"] != "signed" else ""
+    return root_law(lens["title"]) if section.show == "maps" and data.is_rooted(lens) else ""
 
 
 def _section(array: NDArray[np.uint8], view: dict[str, Any]) -> Section:
@@ -212,6 +212,8 @@ def _levels(
     most = np.abs(apart).max(initial=0)
     if data.state["own_scale"] and most:
         apart *= (FULL - middle) / most
+    if data.is_linear and not is_signed:  # a thumbnail holds roots
+        apart = apart**POWER / FULL
     levels = np.rint((apart + middle) / FULL * (N_LEVELS - 1))
     return np.where(is_masked, N_LEVELS, levels).astype(np.int16), scale
 

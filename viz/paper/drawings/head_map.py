@@ -112,7 +112,7 @@ def _map(data: Data, values: NDArray[np.float32], place: Place) -> Cells:
         "columns": values.shape[1],
         header["lens"]["name"]: values,
     }
-    levels = levels_of(values, bounds(data), not signed)
+    levels = levels_of(values, bounds(data), data.is_rooted(header["lens"]))
     return Cells(*place, levels, palette_of(scale, data.colours["masked"]), facts)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from viz.exhibits.chart import rooted
+from viz.exhibits.chart import even, rooted
 from viz.map_words import uncapitalised
 from viz.paper.sheet import (
     MIDDLE,
@@ -128,7 +128,8 @@ def _colour(data: Data, heads: list[int], head: int) -> str:
 def law(data: Data) -> str:
     """Lines have two ways to be strong."""
     what = uncapitalised(data.header["lens"]["title"])
-    return f"A line is as wide as its {what} says, and as opaque as the square root of that."
+    opaque = "" if data.is_linear else " the square root of"
+    return f"A line is as wide as its {what} says, and as opaque as{opaque} that."
 
 
 def _lines(
@@ -148,7 +149,7 @@ def _lines(
             lane = LANE * (i - (len(heads) - 1) / 2)
             ends = ((across[0], middle[row] + lane), (across[1], middle[column] + lane))
             facts = {"head": head, "row": row, "column": column, lens: value}
-            opacity = rooted(share) * (1 if is_held else PALE)
+            opacity = (even if data.is_linear else rooted)(share) * (1 if is_held else PALE)
             thick = THIN + THICKER * share
             lines.append((is_held, Line((ends,), colour, thick, opacity, dashes, True, facts)))
     yield from (line for is_held, line in lines if not is_held)

@@ -87,7 +87,7 @@ def _maps(data: Data, width: float) -> tuple[list[Mark], float]:
         x = left + i * (wide + BETWEEN)
         values = data.arrays[0][place]
         facts = {"step": header["steps"][place], "rows": n_rows, "columns": n_columns}
-        levels = levels_of(values, tuple(header["bounds"]), True)
+        levels = levels_of(values, tuple(header["bounds"]), not data.is_linear)
         scale = palette_of(colours["scale"], colours["masked"])
         marks.append(Cells(x, top, wide, high, levels, scale, facts | {"weight": values}))
         marks += hatched(np.isnan(values), (x, top, side, side), colours["dim"])

@@ -1,0 +1,36 @@
+"""Several pictures of a notebook on one sheet."""
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Unpack
+
+from transformer.files.foreign_text import write_whole
+from viz.notebook.on_paper import Look
+from viz.notebook.picture import Picture
+from viz.paper.figure import PAGE
+from viz.paper.panels import panels_figure
+
+
+def panels(
+    pictures: Iterable[Picture],
+    path: str | Path,
+    title: str = "",
+    citation: str = "",
+    width: float = PAGE,
+    **look: Unpack[Look],
+) -> Path:
+    """Write several pictures to one file, in rows of equal height, with letters: .pdf, .svg, .png.
+
+    title, citation: of a page of a supplement, above and below; with either of them the captions
+    stand there, too. width: in inches. look: of each, as `Picture.save` takes it. Raises
+    FigureError and OSError; warns of letters that no typeface here has.
+    """
+    file = Path(path)
+    figures = [it.on_paper(**look) for it in pictures]
+    figure = panels_figure(figures, title, citation, width)
+    content = figure.file(file.suffix.removeprefix(".").lower())
+    if lacks := figure.lacks():
+        warnings.warn(lacks, stacklevel=2)
+    write_whole(file, content)
+    return file
