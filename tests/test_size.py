@@ -32,10 +32,10 @@ NAMED = 8
 """The heaviest folders that are named where the tree is too heavy."""
 
 ROOMS = {
-    "app.py": (55, 1),
-    "transformer": (3_154, 22),
+    "app.py": (54, 1),
+    "transformer": (3_156, 22),
     "transformer/analysis": (5_431, 20),
-    "transformer/causes": (3_566, 12),
+    "transformer/causes": (3_567, 12),
     "transformer/commands": (2_024, 11),
     "transformer/corpus": (4_995, 21),
     "transformer/decoding": (3_375, 17),
@@ -54,30 +54,30 @@ ROOMS = {
     "transformer/training": (4_809, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_407, 31),
-    "viz": (3_296, 20),
+    "viz": (3_302, 20),
     "viz/causes": (2_267, 10),
-    "viz/commands": (515, 4),
+    "viz/commands": (529, 4),
     "viz/components": (17_034, 183),
-    "viz/exhibits": (812, 4),
+    "viz/exhibits": (823, 4),
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),
-    "viz/live": (9_967, 80),
-    "viz/notebook": (1_705, 13),
-    "viz/pages": (9_489, 39),
+    "viz/live": (9_970, 80),
+    "viz/notebook": (1_960, 15),
+    "viz/pages": (9_490, 39),
     "viz/painters": (2_514, 10),
     "viz/paper": (3_458, 18),
     "viz/run": (3_076, 13),
     "viz/server": (2_319, 16),
-    "viz/state": (2_975, 15),
+    "viz/state": (2_973, 15),
     "viz/stories": (793, 4),
     "viz/talks": (1_871, 8),
-    "viz/ui": (5_115, 21),
+    "viz/ui": (5_094, 21),
     "viz/views": (1_510, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 540, 150
+FILES, MEDIAN = 541, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

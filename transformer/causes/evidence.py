@@ -419,9 +419,13 @@ def _number(matrix: Tensor | None, t: int, s: int) -> str:
     return "" if matrix is None else f"{float(matrix[t, s]):.9g}"
 
 
+MADE_OF = ("origin", "target")
+"""Fields that say what evidence was made of: whoever asked knows it."""
+
+
 def evidence_values(evidence: Evidence) -> dict[str, Any]:
     """Name -> value of everything, as JSON has them: matrices are lists of rows."""
-    names = [each.name for each in fields(evidence) if each.name != "origin"]
+    names = [each.name for each in fields(evidence) if each.name not in MADE_OF]
     values = {name: getattr(evidence, name) for name in names}
     verdicts = [
         {**vars(each), "word": word}

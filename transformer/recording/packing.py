@@ -22,7 +22,7 @@ HEADER = "recording"
 tensor."""
 FORMAT = 1
 LEFT_OUT = ("trace", "origin")
-"""Fields that lean on the model, or on its folder; what its matrices prove is in `checked`, kept."""
+"""Fields that lean on the model, or its folder; what its matrices prove is in `checked`, kept."""
 OTHER_TYPES = {torch.bfloat16: torch.int16}
 """Types that numpy has not -> those whose bits they are."""
 

@@ -89,7 +89,7 @@ class OnPaper:
         return figure
 
     def _record(self, exhibit: Any, checkpoint: str, caption: str) -> Record:
-        """Who reads the paper sees no notebook: the caption says what the picture is of."""
+        """Return what stands below it: who reads the paper sees no notebook."""
         origin = self._origin
         name = checkpoint or (origin.checkpoint.name if origin else "")
         text, written = ("", "") if origin is None else (origin.text, self._written(origin))
@@ -107,10 +107,10 @@ class OnPaper:
     def _caption(self, exhibit: Any, name: str, origin: Origin | None) -> str:
         first, about = self.title, _about(origin)
         if name:
-            known = (
+            of_about = (
                 known_as(about.title, fingerprint(origin.checkpoint)) if about and origin else ""
             )
-            first += of_checkpoint(name, known)
+            first += of_checkpoint(name, of_about)
         if origin is not None:
             first += reading(origin.text) + self._writing(origin)
         recording: Any = self.recording
@@ -151,7 +151,7 @@ def _text(checkpoint: Path, source: tuple[int, ...], target: tuple[int, ...]) ->
 
 
 def _about(origin: Origin | None) -> About | None:
-    """What a checkpoint says of itself; None: there is none, or its files are gone."""
+    """Return what a checkpoint says of itself; None: there is none, or its files are gone."""
     try:
         return None if origin is None else describe_checkpoint(origin.checkpoint).about
     except CheckpointError:

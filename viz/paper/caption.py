@@ -17,9 +17,9 @@ from viz.map_words import capitalised, uncapitalised
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 
 
-def of_checkpoint(name: str, known: str) -> str:
-    """Whose figure it is, after its name. known: as `known_as` gives it."""
-    return f", of the checkpoint {name}{known}"
+def of_checkpoint(name: str, about: str) -> str:
+    """Whose figure it is, after its name. about: as `known_as` gives it."""
+    return f", of the checkpoint {name}{about}"
 
 
 def known_as(title: str, sha256: str) -> str:
