@@ -35,7 +35,7 @@ ROOMS = {
     "app.py": (54, 1),
     "transformer": (3_156, 22),
     "transformer/analysis": (5_431, 20),
-    "transformer/causes": (3_567, 12),
+    "transformer/causes": (3_571, 12),
     "transformer/commands": (2_024, 11),
     "transformer/corpus": (4_995, 21),
     "transformer/decoding": (3_375, 17),

@@ -18,7 +18,7 @@ _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 
 
 def of_checkpoint(name: str, about: str) -> str:
-    """Whose figure it is, after its name. about: as `known_as` gives it."""
+    """Return the words that say whose figure it is. about: as `known_as` gives it."""
     return f", of the checkpoint {name}{about}"
 
 
