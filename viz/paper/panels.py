@@ -17,9 +17,9 @@ GAP, BETWEEN = 12.0, 14.0
 SMALLEST = 0.75
 """A panel is drawn at most so much smaller than by itself: its letters stay legible."""
 SHARES = (1.0, 0.85, 0.7, 0.6)
-"""Of a figure's own width: those that it is drawn in, to be as high as its neighbours."""
+"""Shares of a figure's own width that it is drawn in, to be as high as its neighbours."""
 Marks = tuple[list[Mark], float, float]
-"""What is drawn from (0, 0) on, its width and its height, in points."""
+"""A drawing from (0, 0) on, its width and its height, in points."""
 
 
 def panels_figure(
@@ -90,7 +90,7 @@ def _drawn(figure: Figure, most: float) -> list[Marks]:
 
 
 def _rows(every: Sequence[list[Marks]], width: float) -> Iterator[list[Marks]]:
-    """As many in a row as stay legible at one height."""
+    """Put as many in a row as stay legible at one height."""
     row: list[list[Marks]] = []
     for drawn in every:
         longer = _alike([*row, drawn])
@@ -102,7 +102,7 @@ def _rows(every: Sequence[list[Marks]], width: float) -> Iterator[list[Marks]]:
 
 
 def _alike(row: Sequence[list[Marks]]) -> list[Marks]:
-    """Of each figure that drawing which is about as high as the lowest of the others."""
+    """Choose of each figure the drawing that is about as high as the lowest of the others."""
     low = min(drawn[0][2] for drawn in row)
     return [min(drawn, key=lambda it: abs(it[2] - low)) for drawn in row]
 

@@ -167,7 +167,7 @@ def _opened(face: Face, lazy: bool = False) -> Any:
 
 
 @lru_cache(maxsize=4096)
-def _found(character: str, region: str) -> Face | None:
+def _face_of(character: str, region: str) -> Face | None:
     """The first typeface of this machine that has a character; those called after its script
     before the others: to read all of them takes seconds.
     """
@@ -196,7 +196,7 @@ def face_of(character: str, is_bold: bool = False, region: str = REGION) -> Face
     for face in (*own, *((usual(is_bold), *names) if own or is_bold else (*names, usual()))):
         if code in metrics(face)[0]:
             return face
-    return _found(character, region) if character.isprintable() else None
+    return _face_of(character, region) if character.isprintable() else None
 
 
 def spread(texts: Iterable[str], is_bold: bool = False) -> dict[Face, str]:
