@@ -142,7 +142,7 @@ def _joins(text: str, n: int) -> bool:
 _BETWEEN = re.compile(
     r"(?<=[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef])(?![\s”’）」』。，、：；？！.,:;?!)])"
 )
-"""Where a line may end within Chinese and Japanese, which write no spaces."""
+"""Places where a line may end within Chinese and Japanese, which write no spaces."""
 
 
 def broken(text: str, room: float, size: float = NORMAL) -> list[str]:

@@ -52,7 +52,7 @@ def a_font(family: str, letters: str, wide: int = EM, is_cubic: bool = False) ->
 
 def use(monkeypatch: pytest.MonkeyPatch, *files: Path) -> None:
     """Let these be the typefaces of the machine."""
-    for cached in (typefaces._found, typefaces.named, typefaces.width_in_em):
+    for cached in (typefaces._face_of, typefaces.named, typefaces.width_in_em):
         cached.cache_clear()
     monkeypatch.setattr(typefaces, "installed", lambda: files)
 
@@ -60,7 +60,7 @@ def use(monkeypatch: pytest.MonkeyPatch, *files: Path) -> None:
 @pytest.fixture(autouse=True)
 def _nothing_is_left() -> Iterator[None]:
     yield
-    for cached in (typefaces._found, typefaces.named, typefaces.width_in_em):
+    for cached in (typefaces._face_of, typefaces.named, typefaces.width_in_em):
         cached.cache_clear()
 
 
