@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -67,7 +68,11 @@ PLACES = {
         "inspect=circuits&kind_circuit=encoder_self": (),
         "": ("Modules as CSV",),
     },
-    "heads": {"": ("Survey as CSV", "Table as CSV"), "heads_of=one": ("Table as CSV",)},
+    "heads": {
+        "": ("Survey as CSV", "Table as CSV"),
+        "heads_of=one": ("Table as CSV",),
+        "heads_of=align": ("All heads as CSV",),
+    },
     "masks": {"": ("Masks as CSV",)},
     "training": {
         "": ("Metrics as CSV",),
@@ -158,12 +163,24 @@ def open_menu(page: Page) -> None:
 
 
 def titles() -> set[str]:
-    """Of all download buttons in the code."""
-    trees = (ast.parse(file.read_text("utf-8")) for file in (ROOT / "viz").rglob("*.py"))
-    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-    named = (it for it in calls if isinstance(it.func, ast.Name) and it.func.id in MAKE)
-    first = (call.args[0] for call in named)  # what is handed on was said where it was made
-    return {str(it.value) for it in first if isinstance(it, ast.Constant)}
+    """Of all download buttons in the code: what is handed on was said where it was made."""
+    every = set()
+    for file in (ROOT / "viz").rglob("*.py"):
+        nodes = [*ast.walk(ast.parse(file.read_text("utf-8")))]
+        texts = dict(chain.from_iterable(_texts(it) for it in nodes if isinstance(it, ast.Assign)))
+        calls = (it for it in nodes if isinstance(it, ast.Call) and isinstance(it.func, ast.Name))
+        for first in (it.args[0] for it in calls if ast.unparse(it.func) in MAKE):
+            every.add(texts.get(ast.unparse(first)) or getattr(first, "value", None))
+    return {it for it in every if isinstance(it, str)}
+
+
+def _texts(node: ast.Assign) -> Iterator[tuple[str, str]]:
+    """Names with the texts that they are given, as in `CSV, FILE = "Sweep as CSV", "sweep.csv"`."""
+    to, value = node.targets[0], node.value
+    is_many = isinstance(to, ast.Tuple) and isinstance(value, ast.Tuple)
+    for name, each in zip(to.elts, value.elts, strict=True) if is_many else [(to, value)]:
+        if isinstance(each, ast.Constant) and isinstance(each.value, str):
+            yield ast.unparse(name), each.value
 
 
 def a_draft(page: Page, address: str) -> str:

@@ -13,7 +13,9 @@ from tests.browser.server import ROOT, becomes
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, read
 from viz.commands.site import page_words
-from viz.live.site import POLICY, build
+from viz.live.models import POLICY
+from viz.live.shelf.assets import own_files
+from viz.live.site import build
 
 pytestmark = pytest.mark.browser
 NAME, SLOW = "en-de-small", 60_000
@@ -95,4 +97,4 @@ def fits(page: Page) -> bool:
 def test_the_policy_of_a_frame_is_that_of_the_page(tmp_path: Path) -> None:
     build([load_checkpoint("copy")], tmp_path, page_words())
     found = re.search(r'Policy" content="([^"]*)"', (tmp_path / "figure.html").read_text("utf-8"))
-    assert found is not None and found[1] == f"{POLICY}; connect-src 'self'"
+    assert found is not None and found[1] == own_files(f"{POLICY}; connect-src 'self'")

@@ -58,7 +58,7 @@ class LiveFiles:
                 answer = HTMLResponse(SENTENCE_PAGE.format(said=MAKING), 503, wait)
             await answer(scope, receive, send)
             return
-        if self._files is None:
+        if self._files is None or self._files.directory != LIVE_PAGE.folder:
             self._files = _Files(directory=LIVE_PAGE.folder, html=True)
         await self._files(scope, receive, send)
 

@@ -20,6 +20,7 @@ from typing import Any, cast
 
 import transformer
 from transformer.checkpoint import CARD, FOLDER, checkpoints_folder, shipped_path
+from viz.live.shelf import LISTS
 from viz.run.request import about
 from viz.run.settings import base_path, is_public, live
 from viz.state.checkpoints import shipped_names
@@ -82,22 +83,27 @@ class LivePage:
             names = names_for_page()
             if not names:
                 raise OSError("there is no checkpoint that the page's engine reads")
-            folder = self._made(names)
-            self.models, self.folder = names, folder
+            # Whoever waits needs the page, which is there in seconds; what stands beside it takes
+            # a minute or two.
+            for without in (LISTS, ()):
+                folder = self._made(names, without)
+                self.models, self.folder = names, folder
         except Exception as error:  # the app goes on without it
             if not self._is_stopped:
                 self.has_failed = True
                 _LOG.error("The page without a server could not be made: %s", error)
 
-    def _made(self, names: Sequence[str]) -> Path:
+    def _made(self, names: Sequence[str], without: Sequence[str]) -> Path:
         pages = _pages()
-        folder = pages / key_of_page(names)
-        if (folder / INDEX).is_file():
-            os.utime(folder)  # it is in use
-            return folder
+        whole = pages / key_of_page(names)
+        folder = pages / f"{whole.name}-alone" if without else whole
+        for each in (whole, folder):
+            if (each / INDEX).is_file():
+                os.utime(each)  # it is in use
+                return each
         making = Path(mkdtemp(prefix="making-", dir=pages))
         try:
-            self._run(making, names)
+            self._run(making, names, without)
             for path in [each for each in making.rglob("*") if each.suffix in COMPRESSED]:
                 path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes(), 9))
             with suppress(OSError):  # another server made the same meanwhile
@@ -109,11 +115,13 @@ class LivePage:
             raise OSError(f"{folder} cannot be written")
         return folder
 
-    def _run(self, out: Path, names: Sequence[str]) -> None:
+    def _run(self, out: Path, names: Sequence[str], without: Sequence[str]) -> None:
         """Not in this process, where everybody who asks for an answer would wait for it."""
         command = [sys.executable, "-m", "viz", "site", str(out), "--app", APP]
         for name in names:
             command += ["--checkpoint", str(shipped_path(name).absolute())]
+        if without:
+            command += ["--without", ",".join(without)]
         own = {FOLDER: str(checkpoints_folder().absolute()), "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             command,

@@ -154,20 +154,20 @@ def test_it_is_made_once_and_anew_where_a_checkpoint_changes(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
     monkeypatch.setattr("viz.state.live_page.names_for_page", lambda: ("tiny",))
-    made: list[Path] = []
+    made: list[bool] = []  # whether it is whole
 
-    def run(self: LivePage, out: Path, names: tuple[str, ...]) -> None:
-        made.append(out)
+    def run(self: LivePage, out: Path, names: tuple[str, ...], without: tuple[str, ...]) -> None:
+        made.append(not without)
         (out / "index.html").write_text(PAGE)
 
     monkeypatch.setattr(LivePage, "_run", run)
     pages = [LivePage() for _ in range(3)]
     for each in pages[:2]:
         each._make()
-    assert len(made) == 1 and pages[0].folder == pages[1].folder is not None
+    assert made == [False, True] and pages[0].folder == pages[1].folder is not None
     assert gzip.decompress((pages[1].folder / "index.html.gz").read_bytes()).decode() == PAGE
     (tmp_path / "tiny" / "model.safetensors").write_bytes(b"others")
     pages[2]._make()
-    assert len(made) == 2 and pages[2].folder != pages[1].folder
+    assert made == [False, True] * 2 and pages[2].folder != pages[1].folder
     assert pages[2].models == ("tiny",)
     assert not list((tmp_path / "cache").rglob("making-*"))

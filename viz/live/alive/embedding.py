@@ -11,6 +11,7 @@ from viz.components.kit.browser import Component, bundle
 from viz.export import inline, page_html
 from viz.live.models import POLICY, worker_script
 from viz.notebook.saved import draws_of, json_element
+from viz.spelling import FORMER
 from viz.theme import DARK, LIGHT
 
 _HERE = Path(__file__).parent
@@ -37,6 +38,7 @@ def embedded(
         "words": {**words, **WORDS},
         "fields": fields,
         "ofText": of_text,
+        "former": FORMER,
         "opening": sorted(PICTURE),
         "components": {it.name: {"html": it.html, "css": it.css} for it in components},
         "variables": {theme.name: theme.variables for theme in (LIGHT, DARK)},
