@@ -51,15 +51,16 @@ class LiveFiles:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
         LIVE_PAGE.begin()
-        if LIVE_PAGE.folder is None:
+        if not LIVE_PAGE.folders:
             answer = HTMLResponse(SENTENCE_PAGE.format(said=NONE), 404)
             if not LIVE_PAGE.has_failed:
                 wait = {"retry-after": str(SOON), "refresh": str(SOON), "cache-control": "no-store"}
                 answer = HTMLResponse(SENTENCE_PAGE.format(said=MAKING), 503, wait)
             await answer(scope, receive, send)
             return
-        if self._files is None or self._files.directory != LIVE_PAGE.folder:
-            self._files = _Files(directory=LIVE_PAGE.folder, html=True)
+        if self._files is None:
+            self._files = _Files(directory=LIVE_PAGE.folders[0], html=True)
+        self._files.all_directories = [*LIVE_PAGE.folders]  # a file is looked for in their order
         await self._files(scope, receive, send)
 
 

@@ -51,7 +51,8 @@ class LivePage:
     """The folder of the page, once it is there."""
 
     def __init__(self) -> None:
-        self.folder: Path | None = None
+        self.folders: tuple[Path, ...] = ()
+        """The newest first: who opened the page before still asks for files of an older one."""
         self.models: tuple[str, ...] = ()
         """The checkpoints that answer in it, the first one unless another is chosen."""
         self.has_failed = False
@@ -61,7 +62,7 @@ class LivePage:
 
     @property
     def is_there(self) -> bool:
-        return self.folder is not None
+        return bool(self.folders)
 
     def begin(self) -> None:
         """Make it, unless it is there, is being made, has failed or is not wanted."""
@@ -87,7 +88,8 @@ class LivePage:
             # a minute or two.
             for without in (LISTS, ()):
                 folder = self._made(names, without)
-                self.models, self.folder = names, folder
+                older = [each for each in self.folders if each != folder]
+                self.models, self.folders = names, (folder, *older)
         except Exception as error:  # the app goes on without it
             if not self._is_stopped:
                 self.has_failed = True

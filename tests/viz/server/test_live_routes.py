@@ -27,7 +27,7 @@ def settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
     monkeypatch.setenv("HEADSCOPE_LIVE", "yes")
     monkeypatch.setattr(LIVE_PAGE, "begin", lambda: None)
-    monkeypatch.setattr(LIVE_PAGE, "folder", None)
+    monkeypatch.setattr(LIVE_PAGE, "folders", ())
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "index.html").write_text(PAGE)
     (tmp_path / "index.html.gz").write_bytes(gzip.compress(PAGE.encode()))
     (tmp_path / "weights" / "tiny.model.0.abc.bin").write_bytes(bytes(100_000))
-    monkeypatch.setattr(LIVE_PAGE, "folder", tmp_path)
+    monkeypatch.setattr(LIVE_PAGE, "folders", (tmp_path,))
     return tmp_path
 
 
@@ -118,7 +118,7 @@ def test_first_leads_to_the_page_until_somebody_asks_for_the_app(
     asked = asks.get("/?app=yes&text=a", headers=HTML)
     assert 'id="root"' in asked.text
     assert 'id="root"' in asks.get("/?text=a", headers=HTML).text  # the browser is remembered
-    monkeypatch.setattr(LIVE_PAGE, "folder", None)
+    monkeypatch.setattr(LIVE_PAGE, "folders", ())
     assert client(base).get("/", headers=HTML).status_code == 200  # it is not made yet
 
 
@@ -164,10 +164,10 @@ def test_it_is_made_once_and_anew_where_a_checkpoint_changes(
     pages = [LivePage() for _ in range(3)]
     for each in pages[:2]:
         each._make()
-    assert made == [False, True] and pages[0].folder == pages[1].folder is not None
-    assert gzip.decompress((pages[1].folder / "index.html.gz").read_bytes()).decode() == PAGE
+    assert made == [False, True] and pages[0].folders[0] == pages[1].folders[0]
+    assert gzip.decompress((pages[1].folders[0] / "index.html.gz").read_bytes()).decode() == PAGE
     (tmp_path / "tiny" / "model.safetensors").write_bytes(b"others")
     pages[2]._make()
-    assert made == [False, True] * 2 and pages[2].folder != pages[1].folder
+    assert made == [False, True] * 2 and pages[2].folders[0] != pages[1].folders[0]
     assert pages[2].models == ("tiny",)
     assert not list((tmp_path / "cache").rglob("making-*"))

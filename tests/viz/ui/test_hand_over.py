@@ -26,7 +26,7 @@ assert asked  # a fixture
 def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HEADSCOPE_LIVE", "yes")
     monkeypatch.setattr(LIVE_PAGE, "begin", lambda: None)
-    monkeypatch.setattr(LIVE_PAGE, "folder", tmp_path)
+    monkeypatch.setattr(LIVE_PAGE, "folders", (tmp_path,))
     monkeypatch.setattr(LIVE_PAGE, "models", ("en-de", "everyday", "sentiment", "copy"))
 
 
