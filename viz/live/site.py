@@ -36,7 +36,8 @@ from viz.spelling import FORMER
 from viz.theme import DARK, LIGHT
 
 HERE = Path(__file__).parent
-STYLES = HERE / "page" / "page.css", HERE / "shelf" / "lists.css"
+CONTROLS = HERE / "page" / "controls.css"
+STYLES = CONTROLS, HERE / "page" / "page.css", HERE / "shelf" / "lists.css"
 NO_SHELF = Shelf()
 DONE = (
     *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),

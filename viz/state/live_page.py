@@ -98,7 +98,10 @@ class LivePage:
     def _made(self, names: Sequence[str], without: Sequence[str]) -> Path:
         pages = _pages()
         whole = pages / key_of_page(names)
-        folder = pages / f"{whole.name}-alone" if without else whole
+        alone = pages / f"{whole.name}-alone"
+        folder = alone if without else whole
+        if without and (whole / INDEX).is_file():  # nobody has it open: this server just began
+            shutil.rmtree(alone, ignore_errors=True)
         for each in (whole, folder):
             if (each / INDEX).is_file():
                 os.utime(each)  # it is in use

@@ -18,7 +18,7 @@ from viz.lessons.sheet import grading_words
 from viz.live.models import POLICY, worker_of
 from viz.live.shelf.assets import typeface
 from viz.live.shelf.lists import IN_APP, leading, nowhere
-from viz.live.site import page_of
+from viz.live.site import CONTROLS, page_of
 from viz.notebook.saved import ChartImage, SavedPicture, chart_images, payloads
 from viz.screen import Screen
 from viz.stories.markdown import as_html
@@ -84,7 +84,7 @@ def lesson_html(lesson: SavedLesson) -> bytes:
     """Return the page of a lesson."""
     content = _content(lesson)
     body = Template((HERE / "page.html").read_text("utf-8")).substitute(
-        style=typeface() + (HERE / "page.css").read_text("utf-8"),
+        style=typeface() + "".join(it.read_text("utf-8") for it in (CONTROLS, HERE / "page.css")),
         title=escaped(lesson.title),
         introduction=_linked(lesson, lesson.introduction),
         about=escaped(lesson.about),
