@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (823, 4),
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),
-    "viz/live": (9_973, 80),
+    "viz/live": (9_986, 80),
     "viz/notebook": (1_960, 15),
     "viz/pages": (9_490, 39),
     "viz/painters": (2_514, 10),

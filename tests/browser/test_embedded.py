@@ -76,6 +76,9 @@ def test_both_ways_show_the_picture_of_their_address_and_follow_what_is_typed(
     link = by_frame.get_by_role("link", name="Open the whole page")
     whole = link.evaluate("it => it.href")
     assert whole == f"{host}index.html?text=It%20rains.&kind=cross&layer=1&head=2&picture=map"
+    expect(by_frame.locator(".lacks")).to_be_hidden()
+    page.goto(f"{host}figure.html?text=It+rains.&checkpoint=another&lens=rollout")
+    expect(page.locator(".lacks")).to_contain_text("checkpoint=another, lens=rollout")
     page.goto(whole)
     chosen = page.get_by_role("gridcell", selected=True).first
     expect(chosen).to_have_accessible_name(re.compile("^Cross L1 H2"), timeout=SLOW)

@@ -56,7 +56,8 @@ def embedded(
         'spellcheck="false" autocomplete="off"><output dir="auto"></output></div>\n'
         '<p><span class="model" role="status"><span></span> <progress hidden></progress> '
         '<button type="button" hidden></button></span> '
-        f'<a target="_blank" rel="noopener">{html.escape(WORDS["whole"])}</a></p>\n{hosts}\n'
+        f'<a target="_blank" rel="noopener">{html.escape(WORDS["whole"])}</a></p>\n'
+        f'<p class="lacks" role="status" hidden></p>\n{hosts}\n'
         f"{json_element('content', content)}"
         f'<script type="module">\n{inline(code)}\n</script>'
     )

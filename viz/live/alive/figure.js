@@ -5,7 +5,7 @@ import { createActs } from "../page/acts.js";
 import { createScreen, readAddress } from "../page/address.js";
 import { createAnswers } from "../page/answers.js";
 import { pictures, readChosen } from "../page/chosen.js";
-import { createModels } from "../page/models.js";
+import { createModels, filled } from "../page/models.js";
 import { mountAll } from "../page/pictures.js";
 import { pinnedTokens } from "../page/pins.js";
 import { stateOf } from "../page/states.js";
@@ -16,7 +16,7 @@ export default function figure(draws, code, content) {
   const { themes } = models[0].tables; // of all models the same
   const screens = createScreen(content);
   const own = { ...screens.parse(readAddress()), theme: "", opened: 0 };
-  const [field, output, line, link] = ["input", "output", ".model", "a"].map((each) =>
+  const [field, output, line, link, lacks] = ["input", "output", ".model", "a", ".lacks"].map((each) =>
     document.querySelector(each),
   );
   const worker = workerOf(code);
@@ -49,9 +49,21 @@ export default function figure(draws, code, content) {
     paint(it);
   }
 
+  // What the address says that is not shown here: "name=value" of each.
+  function notDone({ model, method }) {
+    const { checkpoint, decoding } = own.screen;
+    const others = Object.entries(own.unknown);
+    if (checkpoint && checkpoint !== model.name) others.unshift(["checkpoint", checkpoint]);
+    if (decoding && decoding !== method) others.unshift(["decoding", decoding]);
+    return others.map((each) => each.join("="));
+  }
+
   function paint(it) {
     const query = screens.spell(own.screen);
     link.href = query ? `index.html?${query}` : "index.html";
+    const what = notDone(it);
+    lacks.hidden = !what.length;
+    lacks.textContent = filled(words.lacks, { what: what.join(", ") });
     const [name] = pictureOf(it);
     for (const host of document.querySelectorAll("[data-picture]")) host.hidden = host.dataset.picture !== name;
     const has = answers.shown(name);
