@@ -178,13 +178,15 @@ def sweep_sentences(
     say: Say = lambda sentence: None,
     pair: str = "",
     run: Run | None = None,
+    on_step: Callable[[], object] = lambda: None,
 ) -> Iterator[list[Line]]:
     """All lines that there are, whenever a sentence is done; those in `before` stay as they are.
 
     n_pairs_of: of so many heads, those that are worth most on average, all pairs follow. A sentence
     that the model cannot read is left out, and that is said. pair: the second text that the
-    checkpoint reads with each. run: has sentences swept elsewhere, in any order. Raises InputError
-    where `before` is of other sentences, of another second text or of other weights.
+    checkpoint reads with each. run: has sentences swept elsewhere, in any order. on_step: called
+    before each that is swept here. Raises InputError where `before` is of other sentences, of
+    another second text or of other weights.
     """
     lines = _checked(checkpoint, sentences, before, pair)
     singles = [line for line in lines if line.synergy is None]
@@ -192,7 +194,9 @@ def sweep_sentences(
     job = SweepJob(checkpoint.path.absolute(), str(checkpoint.device), pair)
 
     def here(job: SweepJob, shards: Sequence[Shard]) -> Iterator[Done]:
-        return map(partial(job.do, checkpoint), shards)
+        for shard in shards:
+            on_step()
+            yield job.do(checkpoint, shard)
 
     def swept(job: SweepJob, run: Run, shards: Sequence[Shard]) -> Iterator[Mapping[int, Any]]:
         for done in run(job, shards):

@@ -1,0 +1,40 @@
+import pytest
+
+from transformer import InputError, load_checkpoint
+from transformer.analysis.ablation import sweep
+from transformer.analysis.scored import output_of
+from transformer.corpus.sweep import sweep_corpus
+from transformer.corpus.targets import judged_target
+
+TEXTS = ["It rains.", "", "a " * 3000, "It snows."]
+
+
+def test_means_are_those_of_each_sentence_by_itself() -> None:
+    checkpoint = load_checkpoint("en-de-small")
+    steps: list[int] = []
+    result = sweep_corpus(checkpoint, TEXTS, on_step=lambda: steps.append(1))
+    assert [why.split(" is")[0] for why in result.left_out] == ["line 2", "line 3"]
+    assert len(steps) == 3  # an empty one is never tried
+    by_hand: dict[str, float] = {}
+    for text in (TEXTS[0], TEXTS[-1]):
+        alone = sweep(checkpoint, text, judged_target(checkpoint, text))
+        for edit, change in zip(alone.edits, alone.totals.tolist(), strict=True):
+            by_hand[str(edit)] = by_hand.get(str(edit), 0) + change / 2
+    assert {it.edits: it.mean for it in result.worths} == pytest.approx(by_hand, abs=1e-5)
+    sizes = [abs(it.mean) for it in result.worths]
+    assert sizes == sorted(sizes, reverse=True)
+    assert all(it.n_sentences == 2 and it.low <= it.mean <= it.high for it in result.worths)  # type: ignore[operator]
+
+
+def test_what_no_sentence_is_in_is_refused() -> None:
+    checkpoint = load_checkpoint("en-de-small")
+    for texts in ([], [""], ["a " * 3000], "It rains."):
+        with pytest.raises(InputError):
+            sweep_corpus(checkpoint, texts)
+
+
+def test_a_classifier_is_judged_by_its_class() -> None:
+    checkpoint = load_checkpoint("sentiment")
+    result = sweep_corpus(checkpoint, ["A good film."])
+    judged = output_of(checkpoint, "A good film.", None)
+    assert judged.classes and result.worths and result.worths[0].low is None
