@@ -14,7 +14,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.hugging_face.writing.method_defaults import Room, room
 from transformer.hugging_face.writing.settings import rules_for
-from transformer.inputs import InputError, check_length
+from transformer.inputs import TEXT, InputError, check_length, checks
 from transformer.models.family import Family, Ids
 from transformer.recording.vector import Pooling
 from transformer.token import Token
@@ -274,6 +274,7 @@ PROBE = "a"
 """A text for which it is seen how a tokenizer joins two."""
 
 
+@checks(second=TEXT)
 def pairing(checkpoint: Checkpoint, second: str) -> Checkpoint:
     """The same model, for texts that a second one follows; nothing is loaded again.
 

@@ -11,8 +11,8 @@ from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, some_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.inputs import InputError
-from transformer.refusal import quoted
+from transformer.inputs import TEXT, InputError, Wanted, checks
+from transformer.refusal import items_of, quoted
 from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import source_side
 
@@ -62,8 +62,10 @@ def turns_of(messages: Iterable[Mapping[str, str]]) -> tuple[Turn, ...]:
 
 NAMED = 8
 """The most templates that a sentence names."""
+MESSAGES = Wanted(lambda value: items_of(value) is not None, "a list of earlier turns")
 
 
+@checks(template=TEXT, system=TEXT, messages=MESSAGES)
 def chatting(
     checkpoint: Checkpoint,
     template: str = "default",
