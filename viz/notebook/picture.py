@@ -29,6 +29,7 @@ from transformer.inputs import (
     Wanted,
     all_whole,
     checks,
+    is_whole,
     of_class,
 )
 from transformer.origin import Origin
@@ -95,15 +96,17 @@ WANTED = {
     "survey": of_class(
         (Survey, ShippedSurvey), "a survey, as survey(checkpoint, sentences) makes it"
     ),
-    "heads": Wanted(all_whole, "a list of heads, counted from 0").or_none,
+    "heads": Wanted(
+        lambda it: is_whole(it) or all_whole(it), "a head or a list of heads, counted from 0"
+    ).or_none,
     "lens": of_class((str, Reading), "the name of a lens, or a Reading"),
     "word": Wanted(lambda it: TEXT.fits(it) or NUMBER.fits(it), "a written word, or its number"),
     "height": NUMBER.or_none,
     "path": YES_OR_NO,
     "words": YES_OR_NO,
     "live": YES_OR_NO,
-    "query": NUMBER,
-    "key": NUMBER,
+    "query": NUMBER.or_none,
+    "key": NUMBER.or_none,
     "kind": TEXT.or_none,
     **dict.fromkeys(("show", "sort", "theme", "name"), TEXT),
 }
@@ -191,11 +194,18 @@ class Picture:
             raise AliveError(f"{error.why}: leave live out") from error
 
     def png(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
-        """The figure as a PNG of 300 dots per inch. width, look: as `save` takes them."""
+        """The figure as a PNG of 300 dots per inch. width, look: as `save` takes them.
+
+        Raises FigureError.
+        """
         return self.on_paper(**look).file("png", width)
 
+    def pdf(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
+        """The figure as a PDF. width, look: as `save` takes them. Raises FigureError."""
+        return self.on_paper(**look).file("pdf", width)
+
     def svg(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
-        """The figure as an SVG. width, look: as `save` takes them."""
+        """The figure as an SVG. width, look: as `save` takes them. Raises FigureError."""
         return self.on_paper(**look).file("svg", width)
 
     def on_paper(self, **look: Unpack[Look]) -> Figure:
