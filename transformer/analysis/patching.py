@@ -25,6 +25,7 @@ from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
@@ -39,6 +40,7 @@ FEW = 4
 """The same of a watched model, which reads one sequence at a time: results come sooner."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two sentences, and where a model tells them apart."""
@@ -48,7 +50,9 @@ class Pair:
     text: str
     """B, which is patched."""
     other_tokens: tuple[Token, ...]
+    """A's tokens, as the model reads them."""
     tokens: tuple[Token, ...]
+    """B's; there are as many."""
     written: tuple[Token, ...]
     """The tokens that both write before they differ; of a classifier none."""
     names: tuple[str, str]
@@ -72,16 +76,20 @@ class Pair:
         return (difference - self.plain) / (self.clean - self.plain)
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Patching:
     """The patches of a pair, as far as they were tried."""
 
     pair: Pair
+    """The two sentences."""
     edits: tuple[Edit, ...]
     """All of them."""
     places: Mapping[str, tuple[Token, ...]]
     """Kind -> the words whose states are patched: B's, or what a translator's decoder has read."""
     effects: Mapping[Edit, float] = field(default_factory=dict)
+    """Edit -> (d - d_B) / (d_A - d_B): 0 nothing, 1 all of the difference; of those tried so
+    far."""
 
     def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
         """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
