@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
+from transformer.field_docs import fields_in_help
 from transformer.models.family import Family
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Tokenizer
@@ -70,14 +71,18 @@ class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class About:
     """The words of a checkpoint about itself, beside its sizes."""
 
     title: str
     recipe: str
+    """The name of the training or the mapping that it came of; of others what they are."""
     tokenizer: str
+    """The kind of its tokenizer in a few words, such as "characters"."""
     examples: tuple[str, ...] = ()
+    """Texts to begin with."""
     opens_at: tuple[str, int, int] = ("cross", 0, 0)
     """The kind, layer and head that are shown first."""
     notes: tuple[str, ...] = ()
@@ -124,17 +129,25 @@ class Description:
     family: Family
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
     """A model ready to run, with its tokenizer. Shared between sessions: never changed."""
 
     path: Path
+    """The folder or file that it was opened from; its name is the checkpoint's."""
     about: About
+    """Words of the checkpoint about itself."""
     config: Config
+    """Sizes and special tokens, as its family builds a model of them."""
     family: Family
+    """The kind of model: where its attentions are, what it reads and writes."""
     model: nn.Module
+    """The module that runs, with its weights."""
     tokenizer: Tokenizer
+    """Turns texts into token ids, and ids into tokens and texts."""
     device: torch.device
+    """The place of its weights."""
 
     def __repr__(self) -> str:
         return f"Checkpoint({self.name!r}, {self.about.title!r}, on {self.device})"

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import some_of
 from transformer.refusal import Refusal
 
@@ -25,6 +26,7 @@ class ConfigError(Refusal, ValueError):
     """A configuration that no model can be built from; the message says which field and why."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class ModelConfig:
     """Everything needed to build a model before its weights are loaded.
@@ -34,16 +36,23 @@ class ModelConfig:
     """
 
     family: str = "encoder_decoder"
+    """The name of the kind of model."""
     vocab_size: int = 8000
     """The size for the target, and for the source unless that has its own."""
     source_vocab_size: int | None = None
     """The size for the source only, if it is read with another vocabulary; None: vocab_size."""
     d_model: int = 512
+    """Size D of the states between layers."""
     d_ff: int = 2048
+    """Size of the feed-forward sublayer's hidden layer."""
     n_heads: int = 8
+    """Heads of each attention."""
     n_encoder_layers: int = 6
+    """Layers of the encoder."""
     n_decoder_layers: int = 6
+    """Layers of the decoder."""
     dropout: float = 0.1
+    """The share of numbers that dropout sets to 0 in training."""
     max_len: int = 256
     """The longest source and the longest target, in tokens."""
     norm_order: NormOrder = "post"
@@ -53,6 +62,7 @@ class ModelConfig:
     """"scalar": one gain and one bias, eps added to the deviation; "batch": over positions;
     "deviation": a gain and a bias a dimension, eps added to the unbiased deviation."""
     norm_eps: float = 1e-5
+    """The small number that keeps a norm from dividing by 0."""
     embedding_norm: bool = False
     """True: encoder and decoder begin with a norm of the embeddings they are given."""
     encoder_norm: bool | None = None
@@ -62,6 +72,7 @@ class ModelConfig:
     decoder_feed_norm: bool = True
     """True: the decoder's feed-forward sublayer has a norm."""
     activation: Activation = "relu"
+    """The function between the two matrices of the feed-forward sublayer."""
     d_key: int | None = None
     """Size of a head's queries and keys; None: d_model / n_heads."""
     d_value: int | None = None
@@ -91,6 +102,7 @@ class ModelConfig:
     classes: tuple[str, ...] = ()
     """The names of a classifier's classes."""
     pad_id: int = 0
+    """The token that fills up shorter texts of a batch."""
     bos_id: int = 1
     """The token that starts every target."""
     eos_id: int | None = 2

@@ -4,13 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer.field_docs import fields_in_help
 
+
+@fields_in_help
 @dataclass(frozen=True)
 class Origin:
     """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""
 
     checkpoint: Path
+    """Its folder or file."""
     text: str
+    """The text, as it was given."""
     edits: tuple[str, ...] = ()
     """Changes of the model for that run, as they are spelled."""
     method: str = ""

@@ -9,25 +9,29 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from transformer.field_docs import fields_in_help
+
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Token:
-    """One vocabulary entry: `special` marks padding, start, end and the like.
-
-    `unknown` marks what stands for a word of the text that the vocabulary lacks: it is no special
-    token, and is shown as a word that is missing.
-    """
+    """One vocabulary entry."""
 
     id: int
+    """Its place in the vocabulary; below 0: no vocabulary has it."""
     piece: str
+    """Its entry in the vocabulary, with the signs that a tokenizer puts there."""
     special: bool = False
+    """True: padding, start, end and the like."""
     begins: bool | None = None
     """True: a word begins here, where the tokenizer marks that; None: the text tells."""
     unknown: bool = False
+    """True: it stands for a word of the text that the vocabulary lacks. It is no special token, and
+    is shown as a word that is missing."""
     segment: Literal["A", "B"] | None = None
     """The text of a pair that it was read in; None: there was one text."""
     text: str | None = None
@@ -82,12 +86,14 @@ def n_words(keys: Sequence[Token]) -> int:
     return n
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Candidate:
     """One token that could have been written in a place."""
 
     token: Token
     prob: float
+    """Its probability by the model, 0 to 1."""
     after: float | None = None
     """Its probability after the rules that the folder has for writing; None: it has none."""
 

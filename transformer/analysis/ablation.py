@@ -18,6 +18,7 @@ from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
+from transformer.field_docs import fields_in_help
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
 from transformer.old_spelling import respelled
 from transformer.recording.ours import record
@@ -27,6 +28,7 @@ from transformer.words import words_of
 # sweep(): what each head is worth to each word of an output, every head off in turn.
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
@@ -38,7 +40,9 @@ class Sweep:
     """
 
     edits: tuple[Edit, ...]
+    """The N edits that were tried."""
     output: Output
+    """The output that is judged, and its unit."""
     log_probs: Tensor
     """[T] of the words as the model gives them without any of the edits, in nats; of numbers
     themselves; of a vector 0, or its cosine with that of a second text."""

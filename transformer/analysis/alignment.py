@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.reading import Reading, read
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.refusal import quoted
@@ -45,6 +46,7 @@ class AlignedPair:
 ROWS = {"produced": "row of the word it writes", "read": "row of the word it has read"}
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Reader:
     """One way to read an alignment from cross-attention."""
@@ -55,6 +57,7 @@ class Reader:
     head: int | None
     """None: the mean over heads, or the one map of a lens that makes one per layer."""
     lens: str = "weight"
+    """The name of what is read of a map, as in `Reading.lens`: as a rule its weights."""
 
     @property
     def name(self) -> str:

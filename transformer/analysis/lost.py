@@ -32,6 +32,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.shared_batch import OnStep
 from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
+from transformer.field_docs import fields_in_help
 from transformer.recording import Recording
 from transformer.refusal import visible
 from transformer.token import Token
@@ -92,11 +93,13 @@ NOT_LISTED = (
 )
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Lost:
     """A word of the source, or some that follow each other, without a trace in what is written."""
 
     text: str
+    """The words themselves."""
     words: tuple[int, ...]
     """Their numbers among the source's words, by `word_groups`."""
 

@@ -28,6 +28,7 @@ from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
+from transformer.field_docs import fields_in_help
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
@@ -88,6 +89,7 @@ def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
 # The patches of a pair.
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two sentences, and where a model tells them apart."""
@@ -97,7 +99,9 @@ class Pair:
     text: str
     """B, which is patched."""
     other_tokens: tuple[Token, ...]
+    """A's tokens, as the model reads them."""
     tokens: tuple[Token, ...]
+    """B's; there are as many."""
     written: tuple[Token, ...]
     """The tokens that both write before they differ; of a classifier none."""
     names: tuple[str, str]
@@ -121,11 +125,13 @@ class Pair:
         return (difference - self.plain) / (self.clean - self.plain)
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Patching:
     """The patches of a pair, as far as they were tried."""
 
     pair: Pair
+    """The two sentences."""
     edits: tuple[Edit, ...]
     """All of them."""
     places: Mapping[str, tuple[Token, ...]]

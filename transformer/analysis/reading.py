@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from transformer.analysis.lenses.lens import Lens
 from transformer.checkpoint import About
 from transformer.discover import discover
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError
 from transformer.models.family import Rows
 from transformer.recording import Attention, Recording
@@ -139,11 +140,13 @@ BETWEEN: dict[Between, str] = {
 """Cells of a sentence pair, by the texts of their query and of their key -> title."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Reading:
     """A reader's choice: small and frozen, part of a cache's key."""
 
     lens: str = "weight"
+    """The name of what is shown of a map: "weight", or another lens."""
     rows: Literal["produced", "read"] = "produced"
     """The name of a row of cross-attention: the token it was about to write, or had just read."""
     words: bool = False
@@ -333,10 +336,7 @@ def lenses() -> dict[str, Lens]:
 
 
 def merges_unasked(about: About) -> bool:
-    """Tell whether words are shown where nobody chose: single characters are not merged unasked.
-
-    They are what such a model knows.
-    """
+    """Tell whether words are shown unasked: not where single characters are all that it knows."""
     return about.tokenizer != "characters"
 
 

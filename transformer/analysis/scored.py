@@ -19,6 +19,7 @@ from transformer.editing.ours import Editing, Growing, editing
 from transformer.editing.ours import check as check_ours
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.token_model import check_mode
 from transformer.recording import Recording
@@ -30,6 +31,7 @@ from transformer.words import SPACES, word_groups, word_piece
 # The output of a text that is judged, of whatever sort it is.
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Output:
     """The words of an output, the classes of a classifier, the numbers that a model puts on a text,
@@ -37,6 +39,7 @@ class Output:
     """
 
     source: str
+    """The text that is read."""
     target: tuple[Token, ...] | None
     """The tokens that the model is given as its writing; None: it only reads."""
     words: tuple[Token, ...]
@@ -44,7 +47,9 @@ class Output:
     foils: tuple[Token, ...] = ()
     """Another token for each word of a target, of which is said too how likely it is."""
     classes: tuple[str, ...] = ()
+    """The C names of a classifier's classes; else empty."""
     numbers: tuple[str, ...] = ()
+    """The names of the numbers that a regression puts on a text; else empty."""
     places: tuple[int, ...] = ()
     """The places in the source of a masked language model that its words stand at: those of its
     masks; without a mask all that are not special."""

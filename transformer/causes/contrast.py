@@ -16,6 +16,7 @@ from transformer.device import usual_state
 from transformer.editing.editor import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
+from transformer.field_docs import fields_in_help
 from transformer.inputs import (
     FUNCTION,
     TEXT,
@@ -35,6 +36,7 @@ from transformer.words import word_groups, words_of
 # Another word in the place of a written one: its pieces, and the text that leads up to it.
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class AnotherWord:
     """A word, or several, that could stand where a target has one of its words."""
@@ -144,6 +146,7 @@ def _space(written: str, typed: str) -> str:
 # explanations"), with hiding in the place of gradients.
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Piece:
     """One piece of a word, given all that stands before it, its own first pieces included."""
@@ -155,16 +158,19 @@ class Piece:
     """1: no token is more probable there."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """Another word in the place of a written one; costs are in nats, with their sign."""
 
     place: AnotherWord
+    """The written word and the other, as tokens."""
     pieces: tuple[Piece, ...]
     """The pieces of the other word."""
     written: str
+    """The written word."""
     log_prob_written: float
-    """The sum over the pieces of the written word."""
+    """The sum over the pieces of the written word, in nats."""
     source_words: tuple[str, ...]
     """The S words that are read."""
     prefix_words: tuple[str, ...]

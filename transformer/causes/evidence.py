@@ -26,6 +26,7 @@ from transformer.device import usual_state
 from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import FUNCTION, InputError, checks
 from transformer.origin import Origin
@@ -110,19 +111,21 @@ MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Evidence:
     """The worth of a text's words to each of T words that are written.
 
-    Costs are what is lost of a word's log-probability, the sum over its pieces: positive where it
-    is missed. Instead of written words a classifier has its class, T = 1; an encoder its vector,
-    whose costs are degrees; a regression its numbers, in their own units; a masked model the words
-    at its masks.
+    Costs, in `unit`, are what is lost of a word's log-probability, the sum over its pieces:
+    positive where it is missed. Instead of written words a classifier has its class, T = 1; an
+    encoder its vector, whose costs are degrees; a regression its numbers, in their own units; a
+    masked model the words at its masks.
     """
 
     source_words: tuple[str, ...]
     """The S words that are read, by `word_groups`."""
     target_words: tuple[str, ...]
+    """The T words that are written, or what stands for them."""
     log_probs: Tensor
     """[T], in nats, with every word in its place; the numbers themselves; of a vector 0."""
     hidden: Tensor
@@ -152,6 +155,7 @@ class Evidence:
     not_judged: str = ""
     """The reason why lost words are not looked for, of a model that could lose some."""
     unit: str = "nats"
+    """The unit of costs and of `log_probs`: "nats", "degrees", or a number's own "units"."""
     origin: Origin | None = None
     """The call that made it, of a model of ours; None: it came otherwise."""
     target: tuple[Token, ...] = ()

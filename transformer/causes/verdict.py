@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
 from transformer.refusal import quoted
 
 LEAST = 0.5
@@ -54,6 +55,7 @@ OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by t
 """Spelling of an earlier version -> the kind: what was written by it is still read."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Verdict:
     """One written word: where it looks, and what it cannot be written without.
@@ -62,6 +64,8 @@ class Verdict:
     """
 
     kind: Kind
+    """The relation of what it looks at to what it needs: "agrees", "backed up", "moved by the
+    encoder", "held by the prefix" or "undecided"."""
     text: str
     """A sentence."""
     looks_at: int | None
@@ -69,7 +73,7 @@ class Verdict:
     no word of the source has more."""
     needs: int | None
     """The number of the word that costs most: of the source, or where `kind` is "held by the
-    prefix" of the target; None: no word costs as much as LEAST."""
+    prefix" of the target; None: no word costs as much as LEAST, in nats."""
     nats: float
     """The cost of that word; where there is none, of the most expensive one of the source."""
     also: tuple[int, ...] = ()

@@ -32,6 +32,7 @@ from transformer.corpus.survey import BATCH, Portion, Surveyor, by_line, each_li
 from transformer.corpus.surveyed import Estimate
 from transformer.decoding.shared_batch import OnStep
 from transformer.device import usual_state
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import COUNT, FUNCTION, InputError, checks
 from transformer.recording.data import place_of
@@ -61,6 +62,7 @@ class LinePair:
         return "\t".join(" ".join(side) for side in (self.source, self.target))
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class ReadPair:
     """A pair with the links of every reader: N of them, in the order of `readers`."""
@@ -68,7 +70,9 @@ class ReadPair:
     sentence: int
     """Its line, from 1."""
     source: tuple[str, ...]
+    """Its words, as spaces separate them."""
     target: tuple[str, ...]
+    """The same of the second text."""
     most: Tensor
     """[N, target words]: the source word that it gives most; as many as there are for none."""
     share: Tensor
@@ -79,6 +83,7 @@ class ReadPair:
     """The links that are to be found; 0: the pair says nothing of readers."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class AlignedLine:
     """The alignment of a pair by one reader."""
@@ -88,6 +93,7 @@ class AlignedLine:
     source: tuple[str, ...]
     """Words, as spaces separate them."""
     target: tuple[str, ...]
+    """The same of the second text, the given one or the model's."""
     links: tuple[tuple[int, int, float], ...]
     """A source word, a target word, counted from 0, and the weight between them."""
 
@@ -143,6 +149,7 @@ def counted(pair: AlignedPair, most: Tensor, only_touching: bool) -> Tensor:
 # Readers against each other: an error rate each, with its interval over pairs.
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class ReaderScore:
     """The error of one reader, with its two parts."""
@@ -156,6 +163,7 @@ class ReaderScore:
     """The share of the sure links that it has."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Readings:
     """The pairs that were read so far, with the links of every reader, and each reader's error."""
@@ -163,7 +171,9 @@ class Readings:
     by: str
     """"gold": links that people made, or "anchors": what both texts spell alike."""
     readers: tuple[Reader, ...] = ()
+    """The N ways to read an alignment: rows, a layer, one of its heads or their mean."""
     pairs: tuple[ReadPair, ...] = ()
+    """The pairs that were read, each with the links of every reader."""
     left_out: tuple[str, ...] = ()
     """Sentences that say which lines were left out, and why."""
     n_done: int = 0
@@ -429,14 +439,17 @@ def aligning(
         yield readings, more.lines_by(reader)
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Alignment:
     """Pairs of texts aligned by one head of cross-attention, and how well every head does it."""
 
     readings: Readings
+    """Every reader's links and errors, of the pairs that were read."""
     reader: Reader
     """The best one, or the one that was asked for."""
     lines: tuple[AlignedLine, ...]
+    """One a pair that was aligned, in their order."""
 
     def __repr__(self) -> str:
         return f"Alignment({len(self.lines)} pairs by {self.reader}, of {len(self.scores)} readers)"

@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.corpus.measured import ABOVE, CHANCE, metrics, roles, with_chance
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
+from transformer.field_docs import fields_in_help
 from transformer.inputs import checks, of_class
 from transformer.recording.data import Numbering
 
@@ -34,6 +35,7 @@ OF_RELATION = 0.1
 ask for ten points."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Label:
     """A role that a head plays."""
@@ -41,17 +43,20 @@ class Label:
     role: str
     """The name of the metric, role or relation."""
     title: str
+    """The role in words, for people."""
     score: float
     """The mean weight on the role's keys, or what else it is; of a relation the share of arcs."""
     low: float
     """Between low and high lie 95 % of the scores of resampled sentences."""
     high: float
+    """See low."""
     baseline: float
     """The score by chance, of a head that looks at all keys alike; of a relation the share of arcs
     that have the most frequent offset."""
     p: float
     """The probability to gain so much without the role, corrected for all tests (Holm)."""
     n_sentences: int
+    """The sentences that say something of the role."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from transformer.checkpoint import CARD, CheckpointError
 from transformer.corpus.measured import split
 from transformer.corpus.summary import check, check_estimate, count, text
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import is_marked
@@ -33,11 +34,13 @@ Place = tuple[str, int, int]
 """A head: its kind, layer and number."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class ShippedSurvey:
     """The heads of a checkpoint over sentences that are shipped with it."""
 
     survey: Survey
+    """The numbers of each head."""
     sentences: Mapping[int, str]
     """Number of a line -> its text, of the lines that rows name."""
     targets: Mapping[int, str]

@@ -4,39 +4,49 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Estimate:
     """A mean over sentences; 95 % of the means of resampled sentences lie between low and high."""
 
     mean: float
+    """Over sentences, in the unit of what is estimated."""
     low: float | None
     """None: of one sentence nothing is known of others."""
     high: float | None
+    """None where low is."""
     n_sentences: int
     """The sentences of which it says something."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Row:
     """One row of a head: a query, and the key that it looks at most."""
 
     weight: float
+    """The weight of that key, 0 to 1."""
     sentence: int
     """Its line in the file, from 1."""
     query: int
+    """Its position, from 0."""
     key: int
+    """The position of the key, from 0."""
     query_piece: str
     """The piece that was read."""
     key_piece: str
+    """The piece of the key."""
     row_piece: str
     """The one that names the row: of cross-attention the piece that was written, else the read."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Decile:
     """Rows of a head whose largest weights are alike, and some of them, drawn at random.
@@ -45,12 +55,16 @@ class Decile:
     """
 
     low: float
+    """The largest weights of its rows are from low to high, 0 to 1."""
     high: float
+    """See low."""
     share: float
     """The share of the head's rows; those of all its deciles sum to 1."""
     rows: tuple[Row, ...]
+    """Some of them."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Syntax:
     """A head and a relation: how often its largest weight lies on an arc of that relation."""
@@ -60,9 +74,11 @@ class Syntax:
     low: float | None
     """Between low and high lie 95 % of the shares of resampled sentences; None: there is one."""
     high: float | None
+    """See low."""
     direction: str
     """ "to head": of the row of the dependent; "to dependent": of the row of its head."""
     n_arcs: int
+    """The arcs of the relation in all sentences."""
     offset: int
     """The place of the head minus the dependent's that most of the arcs have, in words."""
     by_offset: float
@@ -71,6 +87,7 @@ class Syntax:
     """The sentences that have such arcs."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class HeadSummary:
     """One head over all sentences."""
@@ -91,12 +108,14 @@ class HeadSummary:
     """Relation -> how well the head finds it; empty where no trees were given."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Survey:
     """The heads of a model over many sentences."""
 
     n_sentences: int
     heads: tuple[HeadSummary, ...]
+    """Every head of every layer of every kind, in this order."""
     one_by_one: str = ""
     """The reason, in a clause, why sentences were not read in batches; empty where they were."""
     left_out: tuple[str, ...] = ()

@@ -22,6 +22,7 @@ from transformer.editing.checking import read_words
 from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
+from transformer.field_docs import fields_in_help
 from transformer.finite import not_finite
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
@@ -181,11 +182,13 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
     return family.forced_pass(config, sources, target).inputs
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Written:
     """The text that a model that goes on writing had written after one of its tokens."""
 
     text: str
+    """The text so far, without special tokens."""
     decoding: Callable[[], Decoding]
     """Makes what `decode` would return with so many tokens as max_len."""
     n_tokens: int

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Side
@@ -35,15 +36,15 @@ class Model(Protocol):
     def advance(self, state: Any, target: Tensor) -> Tensor: ...
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """One finished target.
-
-    log_probs: [T, V], row t the model's distribution at the step that wrote ids[t], in nats.
-    """
+    """One finished target."""
 
     ids: tuple[int, ...]
+    """The T token ids that were written, without the start."""
     log_probs: Tensor
+    """[T, V]: row t is the model's distribution at the step that wrote ids[t], in nats."""
     score: float
     """The number that hypotheses are ranked by; the method defines it."""
     ruled: Tensor | None = None

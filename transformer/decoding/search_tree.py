@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from transformer.field_docs import fields_in_help
 from transformer.token import Token
 
 Why = Literal[
@@ -47,6 +48,7 @@ MOST_NODES = 20_000
 """Nodes that a tree keeps, and all that others stand after; of more, the last in rank go first."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Score:
     """The number that hypotheses are ranked by, in parts."""
@@ -70,11 +72,13 @@ class Score:
         return self.before_coverage + self.coverage
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Dropped:
     """The reason why nothing was written after a node."""
 
     why: Why
+    """The reason, a key of REASONS."""
     by: int | None = None
     """The id of the node that beat it: of those kept in its place, the worst."""
     score: float | None = None
@@ -85,6 +89,7 @@ class Dropped:
         return REASONS[self.why] + beaten
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Node:
     """One token that the search looked at, after the path that leads to it."""
@@ -92,6 +97,7 @@ class Node:
     id: int
     """Its place in `SearchTree.nodes`; parents come before their children."""
     parent: int | None
+    """The id of the node before it; None for the root."""
     token: Token | None
     """None for the root."""
     log_prob: float
@@ -108,11 +114,13 @@ class Node:
     """The rank of the hypothesis that ends here, the first of equal ones."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class SearchTree:
     """All nodes of a search, the root first."""
 
     nodes: tuple[Node, ...]
+    """All that are kept, the root first, parents before their children."""
     leaves: tuple[int, ...]
     """The node at which each hypothesis ends, by rank; equal ones end at one."""
     n_left_out: int = 0

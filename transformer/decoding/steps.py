@@ -21,6 +21,7 @@ from transformer.decoding.method import (
     rules_of,
 )
 from transformer.decoding.search_tree import SearchTree, Why
+from transformer.field_docs import fields_in_help
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
 from transformer.origin import Origin
@@ -32,11 +33,13 @@ from transformer.tokenizer import Tokenizer
 N_CANDIDATES = 10
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Step:
     """One decoding step: the token chosen and what stood beside it."""
 
     chosen: Candidate
+    """The token that was written."""
     candidates: tuple[Candidate, ...]
     """The most probable tokens, best first."""
     rest: float
@@ -45,15 +48,21 @@ class Step:
     """Entropy of the whole distribution, in bits."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Decoding:
     """A finished decoding: the best hypothesis, its steps, and every hypothesis found."""
 
     text: str
+    """The target as text, without special tokens; after a prompt what follows it."""
     source: tuple[Token, ...]
+    """The tokens that were read, special ones included."""
     target: tuple[Token, ...]
+    """The T tokens that were written, a prefix and the end included."""
     steps: tuple[Step, ...]
+    """One for each token of the target."""
     hypotheses: tuple[Hypothesis, ...]
+    """All that the method ends with, the best first: the target is its tokens."""
     vocab_size: int
     """Tokens that each step chose from."""
     search: SearchTree

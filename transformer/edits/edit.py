@@ -6,6 +6,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
@@ -27,6 +28,7 @@ class EditError(InputError, Refusal):
     """An edit that cannot be made; the message names it."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Edit:
     """One change of a model for the length of one run.
@@ -44,6 +46,7 @@ class Edit:
     numbers: tuple[int, ...] = ()
     """Layer, head, query and key, or a word, as many as its kind asks for."""
     values: tuple[float, ...] = ()
+    """The numbers that follow its place, such as a factor, in the order that its kind has them."""
     text: str = ""
     """Another sentence, where its kind refers to one."""
 

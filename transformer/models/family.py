@@ -8,6 +8,7 @@ from typing import Any, Literal
 from torch import nn
 
 from transformer.config import ModelConfig
+from transformer.field_docs import fields_in_help
 from transformer.tokenizer import Side
 
 Ids = Sequence[int]
@@ -20,16 +21,20 @@ def nothing_shared(config: ModelConfig) -> Sequence[str]:
     return ()
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Rows:
     """Token ids along the two sides of one kind of attention."""
 
     queries: Ids
+    """One a row."""
     keys: Ids
+    """One a column."""
     produced: Ids | None = None
     """The token that each row was about to produce; None where rows produce nothing."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class ForcedPass:
     """A pass of a family over a source and a known target, all at once."""
@@ -42,13 +47,16 @@ class ForcedPass:
     """Side ("source", "target"; "text" where there is one) -> ids, in the order of embedding."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Family:
     """One kind of model: how to build it, where its attentions are and what it reads and writes."""
 
     name: str
+    """Its name in configurations."""
     title: str
     build: Callable[[ModelConfig], nn.Module]
+    """Makes a model of a configuration, its weights random."""
     attentions: Mapping[str, str | None]
     """kind -> the module paths of its layers, `*` standing for the layer; None where nothing is
     known of its modules, and its attention is recorded by watching."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
+
 # Positional encodings, measured by themselves (AIAYN, section 3.5).
 #
 # Nothing here knows the formula that made them. A sinusoidal encoding consists of pairs of
@@ -136,12 +138,14 @@ def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
 # m) k (Su et al. 2021, section 3.2).
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Rotary:
     """The turning of the queries and keys of some layers of one kind."""
 
     kind: str
     layers: tuple[int, ...]
+    """The layers that turn so, from 0."""
     frequencies: Tensor
     """[R/2] theta_i, radians that a pair of dimensions turns from one position to the next."""
     d_head: int

@@ -12,12 +12,15 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
+
 EXACT = 1e-5
 """The largest gap of values of one distance, as a share of the largest: float32's rounding."""
 STRAIGHT = 0.01
 """The largest gap to a line, as a share of the range: some models round ALiBi to bfloat16."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class ByDistance:
     """Values of cells [H, Q, K], gathered by the distance key - query."""
@@ -39,12 +42,14 @@ class ByDistance:
         return float((self.high - self.low).amax())
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class RelativeBias:
     """The bias that layers of one kind share and add to their scores."""
 
     kind: str
     layers: tuple[int, ...]
+    """The layers that share it, from 0."""
     bias: Tensor
     """[1 or H, 1 or Q, K]"""
     allowed: Tensor

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
 from transformer.refusal import Refusal
 
 
@@ -103,6 +104,7 @@ class Trace(NamedTuple):
 # One layer's call of attention: what its weights are made of, and what it really gave.
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A sample of what an attention gave in the pass, at some of its queries: copies."""
@@ -128,6 +130,7 @@ def sampled(n_queries: int) -> Tensor:
         return places.round().long()
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
     """One layer's call of scaled_dot_product_attention, after projection."""
@@ -141,7 +144,9 @@ class AttentionCall:
     mask: Tensor | None
     """[1 or H, 1 or Q, K], True = may attend; None: no mask beside causality."""
     scale: float
+    """The factor on q · k: as a rule 1 / sqrt(d_head)."""
     is_causal: bool
+    """True: cells of keys that stand behind their query are closed, beside those of the mask."""
     projection: Tensor | None = None
     """W_O as torch keeps it [D, H * d_value], by reference; None: nothing projects the heads."""
     bias: Tensor | None = None

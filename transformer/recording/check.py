@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from transformer.field_docs import fields_in_help
 from transformer.recording.calls import AttentionCall, sampled
 from transformer.recording.origin import Origin
 from transformer.token import Token
@@ -19,6 +20,7 @@ CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bf
 """The largest distance of both, as a share of the largest value."""
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Checked:
     """The result of a check of a recording."""
@@ -33,6 +35,7 @@ class Checked:
     n_layers: int
     """The number of layers of all kinds."""
     n_checked: int
+    """The number of layers that could be checked."""
     n_projected: int
     """The number of those that were checked and compared after W_O."""
     unknown: tuple[str, ...]

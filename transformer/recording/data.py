@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer.device import usual_state
+from transformer.field_docs import fields_in_help
 from transformer.origin import Origin
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
@@ -26,11 +27,13 @@ from transformer.words import TextWords, words_in
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Classification:
     """A classifier's decision."""
 
     classes: tuple[str, ...]
+    """Their C names."""
     logits: Tensor
     """[C]"""
     is_exclusive: bool = field(default=True, kw_only=True)
@@ -42,6 +45,7 @@ class Classification:
         return self.logits.softmax(-1) if self.is_exclusive else self.logits.sigmoid()
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class PooledClassification(Classification):
     """A decision by one linear layer, from a vector that was pooled over positions."""
@@ -83,6 +87,7 @@ class PooledClassification(Classification):
         return won @ self.weight.mT
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Masked:
     """Candidates of a masked language model for the place of one mask."""
@@ -137,6 +142,7 @@ class _Kinds(dict[str, "Attention"]):
         raise NoSuchKind(f"This recording has no attention {quoted(kind)}: {there}.")
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Attention:
     """One kind of attention in all layers, with the tokens of its rows and columns."""
@@ -252,6 +258,7 @@ class Attention:
         return call if head is None else call.only(place_of("head", head, call.n_heads, self.kind))
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Unseen:
     """A module that ran, looks like attention, and was not understood."""
@@ -265,11 +272,13 @@ class Unseen:
         return f"{self.path}: {self.why}"
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
     """The parts that one side's embedding layer put together, as they passed through."""
 
     tokens: tuple[Token, ...]
+    """The T tokens that were embedded, in their order."""
     embeddings: Tensor
     """Scaled token embeddings [T, D]."""
     encodings: Tensor
@@ -306,11 +315,13 @@ Numbering = tuple[tuple[str, tuple[int, ...]], ...]
 """Kinds of attention, each with the model's own numbers of its layers."""
 
 
+@fields_in_help
 @dataclass(frozen=True, eq=False)
 class Recording:
     """One forced pass of one model over one input."""
 
     source: tuple[Token, ...]
+    """The S tokens that were read, special ones included."""
     target: tuple[Token, ...]
     """The tokens produced, in order; the last rows of decoder attention produced them."""
     attentions: Mapping[str, Attention]

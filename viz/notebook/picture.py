@@ -19,6 +19,7 @@ from transformer.decoding.decode import written_text
 from transformer.device import usual_state
 from transformer.discover import discover
 from transformer.extras import NotInstalled
+from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import write_whole
 from transformer.inputs import (
     NUMBER,
@@ -134,6 +135,7 @@ main { display: flow-root; padding: 8px; }
 """
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class Picture:
     """A picture as a page of its own: a notebook shows it where it is a cell's last value."""
