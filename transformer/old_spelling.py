@@ -72,5 +72,5 @@ def warn(message: str) -> None:
     level, frame = 1, sys._getframe()
     while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in (OURS, "viz"):
         level, frame = level + 1, frame.f_back
-    text = f"{message} The next version takes the new spelling alone."
+    text = f"{message} The next version takes only the new spelling."
     warnings.warn(text, Respelled, stacklevel=level)
