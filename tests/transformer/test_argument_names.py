@@ -144,9 +144,24 @@ WRONG: Iterable[tuple[str, Callable[[Checkpoint], object]]] = [
     ("other", lambda it: contrast(it, TEXT, TARGET, 1, 9)),  # type: ignore[arg-type]
     ("tokens", lambda it: contrast(it, TEXT, 5, 1, "9")),  # type: ignore[arg-type]
     ("string", lambda it: sweep(it, 5)),  # type: ignore[arg-type]
+    ("evidence", lambda it: contrast(it, TEXT, TARGET, 1, "9", evidence_at_hand=5)),  # type: ignore[arg-type]
     ("survey", lambda it: labels([1])),  # type: ignore[arg-type]
     ("source_language", lambda it: translating(it, 5)),  # type: ignore[arg-type]
 ]
+
+
+@pytest.mark.parametrize(
+    "name", ["chatting", "contrast", "pairing", "patch", "sweep", "translating"]
+)
+def test_what_is_no_checkpoint_is_a_sentence(name: str) -> None:
+    more: dict[str, tuple[Any, ...]] = {
+        "contrast": (TEXT, TARGET, 0, "9"),
+        "pairing": (TEXT,),
+        "patch": (TEXT, OTHER),
+        "sweep": (TEXT,),
+    }
+    with pytest.raises(transformer.Refusal, match="checkpoint"):
+        getattr(transformer, name)(5, *more.get(name, ()))
 
 
 @pytest.mark.parametrize(("name", "call"), WRONG)

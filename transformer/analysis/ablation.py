@@ -60,7 +60,8 @@ class Sweep:
     """The one of several numbers that stands for the whole output; empty: the most changed one."""
 
     def __repr__(self) -> str:
-        return f"Sweep({len(self.edits)} of {self.n_asked} edits, {self.changes.size(-1)} words)"
+        n = self.changes.size(-1)
+        return f"Sweep({len(self.edits)} of {self.n_asked} edits, {n} changes each)"
 
     @property
     def target(self) -> tuple[Token, ...]:

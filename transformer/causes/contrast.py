@@ -24,6 +24,7 @@ from transformer.inputs import (
     Wanted,
     checks,
     is_whole,
+    of_class,
     source_ids,
     target_ids,
 )
@@ -234,6 +235,7 @@ class Contrast:
     ),
     other=TEXT,
     on_step=FUNCTION.or_none,
+    evidence_at_hand=of_class(Evidence, "evidence, as evidence(checkpoint, text) makes it").or_none,
 )
 def contrast(
     checkpoint: Checkpoint,

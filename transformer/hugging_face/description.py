@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import About, Checkpoint, Description
+from transformer.checkpoint import About, Checkpoint, Description, check_open
 from transformer.files.foreign_text import clean, some_of, whole_text
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.kinds import (
@@ -53,6 +53,7 @@ def translating(
     Languages: of `checkpoint.config.languages`; None leaves one at what the checkpoint says.
     Raises InputError for a language that it does not know.
     """
+    check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer
     if (
         not isinstance(config, HuggingFaceConfig)

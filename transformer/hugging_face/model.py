@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.hugging_face.writing.method_defaults import Room, room
 from transformer.hugging_face.writing.settings import rules_for
@@ -281,6 +281,7 @@ def pairing(checkpoint: Checkpoint, second: str) -> Checkpoint:
     A text is then A and the second one B, joined as the folder's tokenizer does. Neither is ever
     cut. Raises InputError for a model that reads one text, and for a text of nothing.
     """
+    check_open(checkpoint)
     config, tokenizer, model = checkpoint.config, checkpoint.tokenizer, checkpoint.model
     if (
         not isinstance(config, HuggingFaceConfig)

@@ -222,7 +222,7 @@ class Attention:
         With a head [L, Q, K], or [Q, K]. layer, head: from 0, or from the end, -1 the last. Raises
         NoSuchHead, and UnlikeLayers where layers with other numbers of heads are asked for at once.
         """
-        return self._cells(AttentionCall.weights, layer, head)
+        return self._cells(lambda call: call.weights(), layer, head)
 
     def only(self, head: int) -> "Attention":
         """The same attention with one head per layer. Raises NoSuchHead."""
@@ -235,7 +235,7 @@ class Attention:
 
         layer, head: as `weights` takes them. Raises NoSuchHead, and UnlikeLayers.
         """
-        return self._cells(AttentionCall.allowed, layer, head)
+        return self._cells(lambda call: call.allowed(), layer, head)
 
     def _cells(
         self, of: Callable[[AttentionCall], Tensor], layer: int | None, head: int | None

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.checkpoint import Checkpoint, CheckpointError, check_open
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, some_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
@@ -81,6 +81,7 @@ def chatting(
     of time and memory. Raises InputError for a template that is not there, or a message that is
     none.
     """
+    check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer
     templates = getattr(config, "templates", ())
     if not isinstance(tokenizer, HuggingFaceTokenizer) or not templates:
