@@ -64,6 +64,7 @@ __all__ = [
     "survey",
     "translating",
 ]
+__version__ = "0.2.0"
 
 
 # Each is given an open checkpoint, or its name.
