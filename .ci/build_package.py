@@ -9,10 +9,12 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 from setuptools.command.build_py import build_py
+from setuptools.command.egg_info import egg_info
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("transformer", "viz")
@@ -21,6 +23,7 @@ PLACES = {
     "viz/headscope.py": "__init__.py",
     "viz/__main__.py": "__main__.py",
     "app.py": "script/headscope_app.py",
+    "CITATION.cff": "CITATION.cff",
 }
 """In the repository -> in the package. Streamlit lets everybody import from the folder of its
 script: it holds nothing else."""
@@ -41,6 +44,10 @@ NEW_NAMES = (
     (r"python -m (transformer|viz)(?!\.)", "headscope"),
 )
 """How modules are imported, and called from a shell."""
+TYPED = "py.typed"
+"""An empty file by which type checkers know that a package has types (PEP 561)."""
+LINK = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)]+)\)")
+"""A link of Markdown that is relative, or with a ! before it a picture."""
 
 
 def build_wheel(*arguments: Any, **named: Any) -> str:
@@ -65,6 +72,29 @@ def moved(code: str) -> str:
     return code
 
 
+def whole_links(text: str, repository: str) -> str:
+    """The same Markdown, whose relative links lead into the repository from wherever it is read.
+
+    >>> whole_links("[a](docs/a.md) ![b](b.png) [c](https://c) [d](#d)", "https://e")
+    '[a](https://e/blob/main/docs/a.md) ![b](https://e/raw/main/b.png) [c](https://c) [d](#d)'
+    """
+
+    def whole(link: re.Match[str]) -> str:
+        kind = "raw" if link[1] else "blob"  # a page about a picture is no picture
+        return f"{link[1]}{link[2]}({urljoin(f'{repository}/{kind}/main/', link[3])})"
+
+    return LINK.sub(whole, text)
+
+
+class WholeLinks(egg_info):
+    """Metadata, with links of the README that lead somewhere on a package index, too."""
+
+    def run(self) -> None:
+        of: Any = self.distribution.metadata
+        of.long_description = whole_links(of.long_description, of.project_urls["Repository"])
+        super().run()
+
+
 class BuildPackage(build_py):
     """Copies, with the imports of Python files changed."""
 
@@ -78,6 +108,7 @@ class BuildPackage(build_py):
                 shutil.copyfile(file, copy)
                 if file.suffix == ".py":
                     copy.write_text(moved(file.read_text(encoding="utf-8")), encoding="utf-8")
+        (package / TYPED).touch()
         for folder in (ROOT / "checkpoints").glob(f"*/{SNAPSHOTS}"):
             copy = package / folder.relative_to(ROOT) / LEFT_OUT
             copy.parent.mkdir(parents=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 import torch
+import yaml
 
 import transformer
 import viz
@@ -252,11 +253,14 @@ def test_commands_of_a_page_are_read(page: str) -> None:
 
 
 def test_one_version() -> None:
-    versions = [
-        re.findall(r'^version(?: =|:) "?([\d.]+)"?$', (ROOT / name).read_text("utf-8"), re.M)
-        for name in ("pyproject.toml", "CITATION.cff")
-    ]
-    assert versions[0] == versions[1] and len(versions[0]) == 1
-    assert f"## {versions[0][0]}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
-    bibtex = (ROOT / "docs" / "library.md").read_text("utf-8")
-    assert re.findall(r"^  version = \{([\d.]+)\},$", bibtex, re.M) == versions[0]
+    version = transformer.__version__
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert citation["version"] == version
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text("utf-8")
+    (bibtex,) = re.findall(
+        r"```bibtex\n(.*?)```", (ROOT / "docs/library.md").read_text("utf-8"), re.S
+    )
+    fields = dict(re.findall(r"^  (\w+) += \{(.+)\},?$", bibtex, re.M))
+    assert fields["version"] == version
+    assert fields["year"] == str(citation["date-released"].year)
+    assert fields["url"] == citation["repository-code"]

@@ -21,6 +21,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import transformer
 from transformer.checkpoint import LEFT_OUT
 from transformer.discover import discover
 from transformer.extras import EXTRAS
@@ -132,7 +133,7 @@ print(json.dumps({
     "page": len(headscope.head_grid(recording)._repr_html_()),
     "app": [
         refused(lambda: headscope.figure(recording, "head_heatmap")),
-        refused(lambda: headscope.explore),
+        refused(lambda: explore(None)),
         printed(), printed("explore", "own.py"), printed("open", "talk.md"),
     ],
     "paper": [printed("figure", "./explore", "--out", "a.pdf")],
@@ -243,7 +244,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     shutil.copytree(ROOT / "checkpoints", tree / "checkpoints", copy_function=os.symlink)
-    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in ("app.py", "pyproject.toml", "README.md", "LICENSE", "CITATION.cff"):
         shutil.copy(ROOT / name, tree)
     (tree / "build").mkdir()
     (tree / "build" / "bench.json").touch()
@@ -293,6 +294,21 @@ def test_it_puts_one_package_and_one_command_there(target: Path) -> None:
 
 def test_the_package_is_light(wheel: Path) -> None:
     assert 10**6 < wheel.stat().st_size <= WHEEL
+
+
+def test_what_a_package_index_shows_stands_by_itself(wheel: Path, target: Path) -> None:
+    assert (target / "headscope" / "py.typed").read_text() == ""
+    assert (target / "headscope" / "CITATION.cff").is_file()
+    (ours,) = Distribution.discover(name="headscope", path=[str(target)])
+    facts = ours.metadata
+    assert facts["Version"] == transformer.__version__ and facts["Author"] and facts["Keywords"]
+    assert "Typing :: Typed" in facts.get_all("Classifier")
+    shown = str(facts.get_payload() or facts["Description"])
+    images, links = (re.findall(rf"{sign}\[[^\]]*\]\(([^)]+)\)", shown) for sign in ("!", "(?<!!)"))
+    assert len(images) > 5 and len(links) > 20
+    repository = facts["Project-URL"].split(", ")[1]
+    assert all(link.startswith(f"{repository}/raw/main/docs/images/") for link in images)
+    assert all(link.startswith(("https://", "#")) for link in links)
 
 
 def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(

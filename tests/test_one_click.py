@@ -67,6 +67,8 @@ def test_the_addresses_of_the_notebook_follow_from_the_repository() -> None:
     place = NOTEBOOK.relative_to(ROOT).as_posix()
     (link,) = re.findall(r"\((https://colab[^)]+)\)", README)
     opener = "https://colab.research.google.com/github/"
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f'repository-code: "{repository}"\n' in citation
     assert link == f"{repository.replace('https://github.com/', opener)}/blob/main/{place}"
     extras = re.findall(r'install -q "\.\[([\w,]+)\]"', install)[0].split(",")
     assert {*extras} <= {*project["optional-dependencies"]}

@@ -83,6 +83,7 @@ __all__ = [
     "sweep",
     "translating",
 ]
+__version__ = "0.2.0"
 
 
 # Each is given an open checkpoint, or its name.

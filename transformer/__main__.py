@@ -9,6 +9,7 @@ from typing import NoReturn
 
 import torch
 
+from transformer import __version__
 from transformer.commands.command import Command, threads
 from transformer.device import device_trouble
 from transformer.discover import discover
@@ -49,6 +50,7 @@ class _Parser(ArgumentParser):
 
 def _parser() -> ArgumentParser:
     parser = _Parser(prog="python -m transformer", description="Transformers from a shell.")
+    parser.add_argument("-V", "--version", action="version", version=f"headscope {__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
     for command in discover("transformer.commands", "COMMAND").values():
         own = commands.add_parser(command.name, help=command.title, description=command.title)

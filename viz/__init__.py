@@ -44,13 +44,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import what a notebook asks for; only then, as the app's own modules need none of it."""
-    if name not in __all__:
-        raise AttributeError(f"module 'viz' has no attribute {name!r}")
-    if name == "explore":
-        from transformer.extras import require  # which imports torch
+def __dir__() -> list[str]:
+    """Every name, so that it is completed before it is imported."""
+    return sorted({*globals(), *__all__})
 
-        require("app")
-        return import_module("viz.server.exploring").explore
-    return getattr(import_module("viz.notebook"), name)
+
+if not TYPE_CHECKING:  # which would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        """Import what a notebook asks for; only then, as the app's own modules need none of it."""
+        if name not in __all__:
+            raise AttributeError(f"module 'viz' has no attribute {name!r}")
+        if name == "explore":
+            return import_module("viz.server.exploring").explore
+        return getattr(import_module("viz.notebook"), name)

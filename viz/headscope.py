@@ -6,20 +6,27 @@
 from viz import shell  # noqa: F401  --help ends here: what follows takes seconds
 
 # isort: split
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import transformer
 import viz
 from transformer import *  # noqa: F403
-from transformer.extras import missing
+
+if TYPE_CHECKING:
+    from viz import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> Any:
+        """Import what a notebook shows; only then, as it takes a second."""
+        if name in viz.__all__:
+            return getattr(viz, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [*transformer.__all__, *viz.__all__]
-if missing("app"):
-    __all__.remove("explore")
+__version__ = transformer.__version__
 
 
-def __getattr__(name: str) -> Any:
-    """Import what a notebook shows; only then, as it takes a second."""
-    if name in viz.__all__:
-        return getattr(viz, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+def __dir__() -> list[str]:
+    """Every name, so that it is completed before it is imported."""
+    return sorted({*globals(), *__all__})

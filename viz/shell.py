@@ -1,10 +1,11 @@
-"""`headscope --help`, before anything is imported that takes seconds, as torch does.
+"""`headscope --help` and `--version`, before anything that takes seconds is imported, as torch.
 
 To import this is enough: what shells run does so before anything else. Names and titles of commands
 are read off their files, which would import torch.
 """
 
 import ast
+import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
@@ -13,6 +14,8 @@ from typing import Any
 
 FOLDERS = ("viz", "transformer")
 """The packages whose folder `commands` holds some, a file each or a few."""
+HELP, VERSION = ("-h", "--help"), ("-V", "--version")
+"""The options that are answered here."""
 Titles = dict[str, dict[str, str]]
 """Package -> name of a command -> what it does, as a sentence."""
 
@@ -39,6 +42,7 @@ def parser_of(
     parser = ArgumentParser(
         prog="python -m viz", description="Open the app in a browser, or run a command."
     )
+    parser.add_argument(*VERSION, action="version", version=version_in_file())
     add_place(parser)
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(metavar="command")
@@ -51,6 +55,12 @@ def parser_of(
             else:
                 commands.add_parser(name, help=title)
     return parser
+
+
+def version_in_file() -> str:
+    """Name the program and its version, which `transformer` has, without importing it."""
+    code = (Path(__file__).parents[1] / "transformer" / "__init__.py").read_text(encoding="utf-8")
+    return "headscope " + re.findall(r'^__version__ = "(.+)"$', code, re.MULTILINE)[0]
 
 
 def titles_in_files() -> Titles:
@@ -68,14 +78,17 @@ def _titles(folder: Path) -> list[tuple[str, str]]:
     return [(ast.literal_eval(name), ast.literal_eval(title)) for name, title, *_ in commands]
 
 
-def is_asked(words: list[str]) -> bool:
-    """Tell whether a process was begun for this help alone. words: sys.orig_argv."""
+def is_asked(words: list[str], options: tuple[str, ...] = HELP) -> bool:
+    """Tell whether a process was begun for one of these alone. words: sys.orig_argv."""
     *before, program, option = ["", "", *words][-3:]
     by_module = before == ["-m"] and program in ("viz", "headscope")
     is_script = Path(program).stem == "headscope" and before != ["-m"]
-    return option in ("-h", "--help") and (by_module or is_script)
+    return option in options and (by_module or is_script)
 
 
+if is_asked(sys.orig_argv, VERSION):
+    print(version_in_file())
+    raise SystemExit(0)
 if is_asked(sys.orig_argv):
     try:
         _parser = parser_of(titles_in_files())

@@ -1,34 +1,41 @@
-"""--help is there before torch is, and says what the commands themselves declare."""
+"""--help and --version are there before torch is; help says what the commands declare."""
 
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
+import transformer
+from transformer.__main__ import main as transformer_main
 from viz import shell
 from viz.__main__ import _parser
+from viz.__main__ import main as viz_main
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import viz.headscope"
 """The script that an installer writes imports the package first."""
 
 
+@pytest.mark.parametrize("option", ["--help", "--version", "-V"])
 @pytest.mark.parametrize("is_script", [False, True])
-def test_help_needs_no_torch_and_is_that_of_the_commands(
-    is_script: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_help_and_version_need_no_torch(
+    is_script: bool, option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     script = tmp_path / "headscope"
     script.write_text(SCRIPT)
     program = [str(script)] if is_script else ["-m", "viz"]
-    command = [sys.executable, "-X", "importtime", *program, "--help"]
+    command = [sys.executable, "-X", "importtime", *program, option]
     done = subprocess.run(
         command, cwd=ROOT, env=os.environ, capture_output=True, text=True, timeout=90
     )
-    assert done.returncode == 0 and done.stdout == _parser().format_help()
+    version = f"headscope {transformer.__version__}\n"
+    text = _parser().format_help() if option == "--help" else version
+    assert done.returncode == 0 and done.stdout == text
     modules = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
     assert "viz.shell" in modules
     assert not {it for it in modules if re.match(r"(torch|numpy|transformer|streamlit)\b", it)}
@@ -51,6 +58,15 @@ def test_help_needs_no_torch_and_is_that_of_the_commands(
 )
 def test_only_the_help_of_all_commands_ends_at_once(words: str, is_asked: bool) -> None:
     assert shell.is_asked(words.split()) is is_asked
+
+
+@pytest.mark.parametrize("main", [transformer_main, viz_main])
+def test_a_version_is_given_wherever_it_stands(
+    main: Callable[[Sequence[str]], int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--version", "--unknown"])
+    assert capsys.readouterr().out == f"headscope {transformer.__version__}\n"
 
 
 def test_a_title_that_is_computed_is_not_read_off_a_file(

@@ -31,7 +31,6 @@ def place(options: Namespace) -> Result:
 
 def open_app(options: Namespace, at: str = "") -> Result:
     """Serve the app until it is stopped. at: the link, relative to it, that is opened."""
-    require("app")
     from viz.server.exploring import serve  # takes seconds: --help needs none of it
 
     serve(**place(options), at=at)

@@ -5,17 +5,16 @@ about.
 import json
 import platform
 import re
-import tomllib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
 
+from transformer import __version__
 from transformer.analysis.reading import AttentionMap
 from transformer.analysis.tables import Sides
 from transformer.files.tensor_files import BEGINNING, unpacked
@@ -90,7 +89,7 @@ class Record:
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that the numbers depend on."""
-    numbers = {"headscope": _own_version(), "python": platform.python_version()}
+    numbers = {"headscope": __version__, "python": platform.python_version()}
     for package in PACKAGES:
         if number := _installed(package):
             numbers[package] = number
@@ -105,15 +104,6 @@ def _installed(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return ""
-
-
-@cache
-def _own_version() -> str:
-    """Return what pip knows where the app is installed, else what its repository says."""
-    if number := _installed("headscope"):
-        return number
-    text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
-    return str(tomllib.loads(text)["project"]["version"])
 
 
 def read_record(content: bytes, name: str = "This file") -> Record:

@@ -4,28 +4,25 @@ import os
 import socket
 import sys
 import webbrowser
-from logging import ERROR
+from logging import ERROR, getLogger
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any, cast
+from typing import Any, Literal, cast, overload
 
-import streamlit as st
 import torch
-from streamlit import runtime
-from streamlit.logger import get_logger
-from streamlit.web.server.server_util import get_display_address
 from torch import nn
 
 from transformer import Checkpoint, InputError, decode, from_module, load_checkpoint, record
 from transformer.checkpoint import check_open
 from transformer.discover import discover
+from transformer.extras import require
 from transformer.formats.own_module import offer
 from transformer.inputs import NUMBER, TEXT, YES_OR_NO, check
 from transformer.own_module.model import OwnModel
+from viz.app_packages import st
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import explored
 from viz.run.settings import keep_main_module
-from viz.server.serving import OPENS, make_app, options_of_app
 
 FIRST_PORT, N_PORTS = 8501, 100
 WAIT = 60.0
@@ -41,6 +38,19 @@ WANTED = {
 }
 
 
+@overload
+def explore(
+    module: nn.Module | Checkpoint,
+    *inputs: Any,
+    block: bool | None = None,
+    port: int | None = None,
+    address: str = "localhost",
+    opens_browser: bool = True,
+    live: Literal[False] = False,
+    **options: Any,
+) -> str: ...
+@overload
+def explore(module: Checkpoint | str | Path, *, live: Literal[True]) -> Picture: ...
 def explore(
     module: nn.Module | Checkpoint | str | Path,
     *inputs: Any,
@@ -57,7 +67,8 @@ def explore(
     what that gave. block: whether to return only when the server ends; None: not in a notebook or
     an interactive shell. Its first example is run at once. live: of a checkpoint that was trained
     here, or of its name: return a picture instead, of all heads and of the one that is clicked,
-    whose reader types without a server. Raises InputError in a sentence.
+    whose reader types without a server. Raises InputError in a sentence, and NotInstalled without
+    the extra `app`, which a picture does not need.
     """
     choices = {"block": block, "port": port, "address": address}
     choices |= {"opens_browser": opens_browser, "live": live}
@@ -66,6 +77,7 @@ def explore(
         whole = load_checkpoint(module) if isinstance(module, str | Path) else module
         check_open(whole)
         return explored(cast(Checkpoint, whole))
+    require("app")
     own = cast(nn.Module, module)  # a name is none, and is refused by what takes modules
     checkpoint = module if isinstance(module, Checkpoint) else from_module(own, *inputs, **options)
     if not isinstance(checkpoint.model, OwnModel):
@@ -97,10 +109,13 @@ def serve(
 ) -> str:
     """Start the app in this process, unless it runs here already. Returns its address.
 
-    at: the link, relative to the app, that the browser opens.
+    at: the link, relative to the app, that the browser opens. Raises NotInstalled.
     """
+    require("app")
+    from viz.server.serving import OPENS, make_app, options_of_app  # they are Streamlit's own
+
     OPENS["at"] = at
-    if runtime.exists():
+    if st.runtime.exists():
         whole = _whole(str(st.get_option("server.address")), int(st.get_option("server.port")))
         if opens_browser:
             webbrowser.open(whole)
@@ -111,7 +126,7 @@ def serve(
     app, options = make_app(started.set, _pages), options_of_app()
     options |= {"server.address": address, "server.port": port}
     options |= {"server.headless": not opens_browser}
-    get_logger("streamlit.config").setLevel(ERROR)  # that these differ from the usual is meant
+    getLogger("streamlit.config").setLevel(ERROR)  # that these differ from the usual is meant
     if block:
         app.run(config=options)
         return _whole(address, port)
@@ -138,4 +153,6 @@ def _free_port(address: str) -> int:
 
 
 def _whole(address: str, port: int) -> str:
+    from streamlit.web.server.server_util import get_display_address
+
     return f"http://{get_display_address(address)}:{port}"

@@ -1,0 +1,43 @@
+"""Public names: they complete before they are imported, and are there without an extra."""
+
+from types import ModuleType
+
+import pytest
+from torch import nn
+
+import transformer
+import viz
+import viz.headscope
+from transformer import extras
+from transformer.extras import NotInstalled
+from viz.paper.record import versions
+
+
+@pytest.mark.parametrize("module", [transformer, viz, viz.headscope])
+def test_every_public_name_completes(module: ModuleType) -> None:
+    names = {*module.__all__}
+    assert names <= {*dir(module)} and len(names) == len(module.__all__)
+    assert all(hasattr(module, name) for name in names)
+
+
+def test_pictures_complete_before_they_are_imported() -> None:
+    assert not {*viz.__all__} & vars(viz).keys()
+    assert {*viz.__all__, *transformer.__all__} == {*viz.headscope.__all__}
+
+
+@pytest.mark.parametrize("module", [viz, viz.headscope])
+def test_another_name_is_not_there(module: ModuleType) -> None:
+    assert not hasattr(module, "head_mop") and "head_mop" not in dir(module)
+
+
+def test_explore_without_its_extra_refuses_when_it_is_called(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(extras.EXTRAS, "app", ("streamlit", "a_package_that_nobody_has"))
+    assert hasattr(viz.headscope, "explore")
+    with pytest.raises(NotInstalled, match="a_package_that_nobody_has"):
+        viz.headscope.explore(nn.Identity())
+
+
+def test_one_version_is_said_everywhere() -> None:
+    assert viz.headscope.__version__ == transformer.__version__ == versions()["headscope"]
