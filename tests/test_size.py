@@ -33,27 +33,27 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_232, 23),
-    "transformer/analysis": (5_431, 20),
-    "transformer/causes": (3_571, 12),
+    "transformer": (3_355, 24),
+    "transformer/analysis": (5_441, 20),
+    "transformer/causes": (3_577, 12),
     "transformer/commands": (2_024, 11),
-    "transformer/corpus": (4_995, 21),
-    "transformer/decoding": (3_375, 17),
+    "transformer/corpus": (5_004, 21),
+    "transformer/decoding": (3_385, 17),
     "transformer/editing": (1_047, 6),
-    "transformer/edits": (819, 6),
+    "transformer/edits": (821, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_959, 10),
-    "transformer/formats": (4_346, 21),
-    "transformer/hugging_face": (5_222, 27),
+    "transformer/formats": (4_348, 21),
+    "transformer/hugging_face": (5_226, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
-    "transformer/models": (436, 6),
-    "transformer/own_module": (681, 4),
-    "transformer/positions": (783, 4),
-    "transformer/recording": (3_590, 14),
+    "transformer/models": (439, 6),
+    "transformer/own_module": (685, 4),
+    "transformer/positions": (795, 4),
+    "transformer/recording": (3_614, 14),
     "transformer/training": (4_809, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (8_407, 31),
+    "transformer/watch": (8_414, 31),
     "viz": (3_302, 20),
     "viz/causes": (2_267, 10),
     "viz/commands": (529, 4),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 541, 150
+FILES, MEDIAN = 543, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

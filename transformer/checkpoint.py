@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import nn
 
+from transformer.in_a_line import in_a_line
 from transformer.models.family import Family
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Tokenizer
@@ -70,6 +71,7 @@ class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class About:
     """The words of a checkpoint about itself, beside its sizes."""

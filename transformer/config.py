@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
 from transformer.files.foreign_text import some_of
+from transformer.in_a_line import in_a_line
 from transformer.refusal import Refusal
 
 NormOrder = Literal["post", "pre", "sublayer"]
@@ -25,6 +26,7 @@ class ConfigError(Refusal, ValueError):
     """A configuration that no model can be built from; the message says which field and why."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class ModelConfig:
     """Everything needed to build a model before its weights are loaded.

@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from transformer.in_a_line import in_a_line
 
+
+@in_a_line
 @dataclass(frozen=True)
 class Origin:
     """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""

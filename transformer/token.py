@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal
 
+from transformer.in_a_line import in_a_line
+
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Token:
     """One vocabulary entry: `special` marks padding, start, end and the like.
@@ -82,6 +85,7 @@ def n_words(keys: Sequence[Token]) -> int:
     return n
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Candidate:
     """One token that could have been written in a place."""

@@ -17,6 +17,7 @@ from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
+from transformer.in_a_line import in_a_line
 from transformer.inputs import TEXT, InputError, checks, source_ids
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -25,6 +26,7 @@ from transformer.words import words_of
 # sweep(): what each head is worth to each word of an output, every head off in turn.
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
@@ -161,6 +163,7 @@ def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> 
 # Head ablation of one text: how likely its output stays, and what the model writes instead.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Ablation:
     """Every head off in turn, as far as that was tried."""
@@ -239,6 +242,7 @@ def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...
 # The worth of two heads together, beyond what each is worth by itself: heads that back up.
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Synergy:
     """The P pairs of edits, as far as they were tried. D is the change of the whole output's

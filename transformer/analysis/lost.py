@@ -32,6 +32,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.shared_batch import OnStep
 from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
+from transformer.in_a_line import in_a_line
 from transformer.recording import Recording
 from transformer.refusal import visible
 from transformer.token import Token
@@ -92,6 +93,7 @@ NOT_LISTED = (
 )
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Lost:
     """A word of the source, or some that follow each other, without a trace in what is written."""

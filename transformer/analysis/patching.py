@@ -25,6 +25,7 @@ from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
@@ -39,6 +40,7 @@ FEW = 4
 """The same of a watched model, which reads one sequence at a time: results come sooner."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two sentences, and where a model tells them apart."""
@@ -72,6 +74,7 @@ class Pair:
         return (difference - self.plain) / (self.clean - self.plain)
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Patching:
     """The patches of a pair, as far as they were tried."""
@@ -179,6 +182,7 @@ def effects(
         yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Run:
     """A sentence, what is written before the measured token, and that token in A and in B."""

@@ -19,6 +19,7 @@ from transformer.editing.ours import Editing, Growing, editing
 from transformer.editing.ours import check as check_ours
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.token_model import check_mode
 from transformer.recording import Recording
@@ -31,11 +32,10 @@ from transformer.words import SPACES, word_groups, word_piece
 # The output of a text that is judged, of whatever sort it is.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Output:
-    """The words of an output, the classes of a classifier, the numbers that a model puts on a text,
-    the tokens that a masked model sees or fills in, or a text's vector: what is judged.
-    """
+    """The words, classes, numbers, tokens of a masked model or vector of a text that are judged."""
 
     source: str
     target: tuple[Token, ...] | None

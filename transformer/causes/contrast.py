@@ -14,6 +14,7 @@ from transformer.decoding.shared_batch import OnStep
 from transformer.editing.editor import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError, target_ids
 from transformer.models.family import Ids
 from transformer.recording.ours import record
@@ -24,6 +25,7 @@ from transformer.words import word_groups, words_of
 # Another word in the place of a written one: its pieces, and the text that leads up to it.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class AnotherWord:
     """A word, or several, that could stand where a target has one of its words."""
@@ -133,6 +135,7 @@ def _space(written: str, typed: str) -> str:
 # explanations"), with hiding in the place of gradients.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Piece:
     """One piece of a word, given all that stands before it, its own first pieces included."""
@@ -144,6 +147,7 @@ class Piece:
     """1: no token is more probable there."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """Another word in the place of a written one; costs are in nats, with their sign."""

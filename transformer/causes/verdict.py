@@ -6,6 +6,7 @@ from typing import Any, Literal, get_args
 
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
 from transformer.refusal import quoted
 
 LEAST = 0.5
@@ -54,6 +55,7 @@ OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by t
 """Spelling of an earlier version -> the kind: what was written by it is still read."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Verdict:
     """One written word: where it looks, and what it cannot be written without.

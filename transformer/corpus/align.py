@@ -32,6 +32,7 @@ from transformer.corpus.survey import BATCH, Portion, Surveyor, by_line, each_li
 from transformer.corpus.surveyed import Estimate
 from transformer.device import usual_state
 from transformer.files.foreign_text import csv_bytes
+from transformer.in_a_line import in_a_line
 from transformer.inputs import COUNT, InputError, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
@@ -60,6 +61,7 @@ class LinePair:
         return "\t".join(" ".join(side) for side in (self.source, self.target))
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ReadPair:
     """A pair with the links of every reader: N of them, in the order of `readers`."""
@@ -78,6 +80,7 @@ class ReadPair:
     """The links that are to be found; 0: the pair says nothing of readers."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class AlignedLine:
     """The alignment of a pair by one reader."""
@@ -155,6 +158,7 @@ class ReaderScore:
     """The share of the sure links that it has."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Readings:
     """The pairs that were read so far, with the links of every reader, and each reader's error."""

@@ -18,6 +18,7 @@ from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Surv
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import is_marked
+from transformer.in_a_line import in_a_line
 
 FOLDER, FILE = "survey", "survey.json"
 LAYOUT = 4
@@ -33,6 +34,7 @@ Place = tuple[str, int, int]
 """A head: its kind, layer and number."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ShippedSurvey:
     """The heads of a checkpoint over sentences that are shipped with it."""

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from transformer.files.foreign_text import csv_bytes
+from transformer.in_a_line import in_a_line
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 
@@ -37,6 +38,7 @@ class Row:
     """The one that names the row: of cross-attention the piece that was written, else the read."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Decile:
     """Rows of a head whose largest weights are alike, and some of them, drawn at random.
@@ -71,6 +73,7 @@ class Syntax:
     """The sentences that have such arcs."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class HeadSummary:
     """One head over all sentences."""

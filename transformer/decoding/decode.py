@@ -23,6 +23,7 @@ from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
+from transformer.in_a_line import in_a_line
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.origin import Origin
@@ -169,6 +170,7 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
     return family.forced_pass(config, sources, target).inputs
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Written:
     """The text that a model that goes on writing had written after one of its tokens."""

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Side
@@ -35,6 +36,7 @@ class Model(Protocol):
     def advance(self, state: Any, target: Tensor) -> Tensor: ...
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
     """One finished target.
@@ -131,6 +133,7 @@ class Option:
         return replace(self, default=value, least=least, most=most)
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Method:
     """A way to decode.

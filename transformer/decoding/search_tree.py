@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from transformer.in_a_line import in_a_line
 from transformer.token import Token
 
 Why = Literal[
@@ -85,6 +86,7 @@ class Dropped:
         return REASONS[self.why] + beaten
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Node:
     """One token that the search looked at, after the path that leads to it."""
@@ -108,6 +110,7 @@ class Node:
     """The rank of the hypothesis that ends here, the first of equal ones."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class SearchTree:
     """All nodes of a search, the root first."""

@@ -22,6 +22,7 @@ from transformer.decoding.method import (
 )
 from transformer.decoding.search_tree import SearchTree, Why
 from transformer.finite import log_probabilities
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.origin import Origin
 from transformer.token import Candidate, Token
@@ -32,6 +33,7 @@ from transformer.tokenizer import Tokenizer
 N_CANDIDATES = 10
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Step:
     """One decoding step: the token chosen and what stood beside it."""

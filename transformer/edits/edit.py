@@ -6,6 +6,7 @@ from typing import Literal
 
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
@@ -27,6 +28,7 @@ class EditError(InputError, Refusal):
     """An edit that cannot be made; the message names it."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Edit:
     """One change of a model for the length of one run.

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from torch import nn
 
 from transformer.config import ModelConfig
+from transformer.in_a_line import in_a_line
 from transformer.tokenizer import Side
 
 Ids = Sequence[int]
@@ -30,6 +31,7 @@ class Rows:
     """The token that each row was about to produce; None where rows produce nothing."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class ForcedPass:
     """A pass of a family over a source and a known target, all at once."""
@@ -42,6 +44,7 @@ class ForcedPass:
     """Side ("source", "target"; "text" where there is one) -> ids, in the order of embedding."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Family:
     """One kind of model: how to build it, where its attentions are and what it reads and writes."""

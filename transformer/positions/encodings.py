@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
+
 # Positional encodings, measured by themselves (AIAYN, section 3.5).
 #
 # Nothing here knows the formula that made them. A sinusoidal encoding consists of pairs of
@@ -16,6 +18,7 @@ TOLERANCE = 0.02
 """The most a pair's length may vary, as a share of it: above half precision's rounding."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The planes in which an encoding turns."""
@@ -33,6 +36,7 @@ class Pairs:
         return 2 * math.pi / self.steps.abs()
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Shift:
     """The linear map that turns PE(pos) into PE(pos + offset): one rotation a pair."""
@@ -136,6 +140,7 @@ def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
 # m) k (Su et al. 2021, section 3.2).
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Rotary:
     """The turning of the queries and keys of some layers of one kind."""

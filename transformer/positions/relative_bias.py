@@ -12,12 +12,15 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
+
 EXACT = 1e-5
 """The largest gap of values of one distance, as a share of the largest: float32's rounding."""
 STRAIGHT = 0.01
 """The largest gap to a line, as a share of the range: some models round ALiBi to bfloat16."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ByDistance:
     """Values of cells [H, Q, K], gathered by the distance key - query."""
@@ -39,6 +42,7 @@ class ByDistance:
         return float((self.high - self.low).amax())
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class RelativeBias:
     """The bias that layers of one kind share and add to their scores."""

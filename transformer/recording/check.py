@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
 from transformer.recording.calls import AttentionCall, sampled
 from transformer.recording.origin import Origin
 from transformer.token import Token
@@ -19,6 +20,7 @@ CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bf
 """The largest distance of both, as a share of the largest value."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Checked:
     """The result of a check of a recording."""

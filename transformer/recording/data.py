@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer.device import usual_state
+from transformer.in_a_line import in_a_line, keys_in_a_line
 from transformer.origin import Origin
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
@@ -26,6 +27,7 @@ from transformer.words import TextWords, words_in
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Classification:
     """A classifier's decision."""
@@ -42,6 +44,7 @@ class Classification:
         return self.logits.softmax(-1) if self.is_exclusive else self.logits.sigmoid()
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class PooledClassification(Classification):
     """A decision by one linear layer, from a vector that was pooled over positions."""
@@ -83,6 +86,7 @@ class PooledClassification(Classification):
         return won @ self.weight.mT
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Masked:
     """Candidates of a masked language model for the place of one mask."""
@@ -128,6 +132,9 @@ class NoSuchKind(Refusal, KeyError):
 
 
 class _Kinds(dict[str, "Attention"]):
+    def __repr__(self) -> str:
+        return keys_in_a_line(self)
+
     def __missing__(self, kind: object) -> "Attention":
         there = f"there is {', '.join(self)}" if self else "there is none"
         raise NoSuchKind(f"This recording has no attention {quoted(kind)}: {there}.")
@@ -247,6 +254,7 @@ class Unseen:
         return f"{self.path}: {self.why}"
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
     """The parts that one side's embedding layer put together, as they passed through."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from transformer.in_a_line import in_a_line
+
 MODES = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
 """Ways of pooling, in the order in which several are joined (Sentence Transformers' Pooling)."""
 TITLES = {
@@ -27,6 +29,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 """Classes of torch's by their names; each is made without settings."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Dense:
     """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
@@ -51,6 +54,7 @@ class Dense:
         return f"through a dense layer of {len(self.weight):,}{of}"
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Pooling:
     """From one vector a token to one vector a text (Reimers and Gurevych 2019, section 3)."""
@@ -104,6 +108,7 @@ MEAN = Pooling()
 """The pooling of a folder that names none."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class TextVector:
     """A vector a token, pooled to one of the whole text."""
