@@ -13,6 +13,7 @@ import torch
 from torch import nn
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.models.family import Family
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Tokenizer
@@ -72,6 +73,7 @@ class CheckpointError(Refusal):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class About:
     """The words of a checkpoint about itself, beside its sizes."""

@@ -5,6 +5,7 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import some_of
+from transformer.in_a_line import in_a_line
 from transformer.refusal import Refusal
 
 NormOrder = Literal["post", "pre", "sublayer"]
@@ -27,6 +28,7 @@ class ConfigError(Refusal, ValueError):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class ModelConfig:
     """Everything needed to build a model before its weights are loaded.

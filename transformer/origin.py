@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Origin:
     """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
@@ -17,6 +18,7 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Token:
     """One vocabulary entry."""
@@ -87,6 +89,7 @@ def n_words(keys: Sequence[Token]) -> int:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Candidate:
     """One token that could have been written in a place."""

@@ -11,6 +11,7 @@ import sentencepiece
 from transformer.files.foreign_text import whole, write_whole
 from transformer.files.regular_file import read_of_checkpoint
 from transformer.files.weights import Misfit
+from transformer.in_a_line import in_a_line
 from transformer.refusal import Refusal
 from transformer.token import Token
 
@@ -57,6 +58,7 @@ def plain(text: str) -> str:
     return unicodedata.normalize("NFC", whole(text)).translate(_VARIANTS)
 
 
+@in_a_line
 class SentencePieceTokenizer:
     """A sentencepiece model with byte fallback: no text is unknown to it."""
 
@@ -165,6 +167,7 @@ class SentencePieceTokenizer:
         return tokenizer
 
 
+@in_a_line
 class IdTokenizer:
     """The tokenizer of a model without a vocabulary: its tokens are typed as their numbers."""
 
@@ -219,6 +222,7 @@ def _numbers(text: str, allowed: range, message: str, advice: str = "") -> list[
     return [int(word) for word in words]
 
 
+@in_a_line
 class CharacterTokenizer:
     """One token per character, 0 being padding."""
 

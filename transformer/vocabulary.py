@@ -12,6 +12,7 @@ from typing import Literal
 import sentencepiece
 
 from transformer.files.foreign_text import whole, write_whole
+from transformer.in_a_line import in_a_line
 from transformer.marks import BYTE_SPACE, SPACED, marks_of
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
@@ -40,6 +41,7 @@ class Frame:
     """Before a text that is to go on."""
 
 
+@in_a_line
 class VocabularyTokenizer:
     """Pieces by their ids; a text is split at its spaces, or into its characters."""
 
@@ -162,6 +164,7 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         raise TokenizerError("is not a whole sentencepiece model") from error
 
 
+@in_a_line
 class PairTokenizer:
     """Two vocabularies, where a model reads one and writes another; ids are the target's."""
 

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from transformer.refusal import quoted
 from transformer.token import Token
 
 RULE = (
@@ -115,6 +116,9 @@ class Word(NamedTuple):
     """The positions of its tokens."""
     tokens: tuple[Token, ...]
 
+    def __repr__(self) -> str:
+        return f"Word({self.number}, {quoted(self.text, 40)}, at {quoted(self.positions, 40)})"
+
     @property
     def piece(self) -> str:
         """Its pieces joined."""
@@ -128,6 +132,9 @@ class Word(NamedTuple):
 
 class TextWords(tuple[Word, ...]):
     """The words of a text, in order."""
+
+    def __repr__(self) -> str:
+        return f"TextWords({len(self)} words: {quoted(' '.join(each.text for each in self), 80)})"
 
     def at(self, position: int) -> Word:
         """The word that the token at a position belongs to. Raises IndexError where none is."""

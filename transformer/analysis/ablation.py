@@ -19,6 +19,7 @@ from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
 from transformer.old_spelling import respelled
 from transformer.recording.ours import record
@@ -29,6 +30,7 @@ from transformer.words import words_of
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
@@ -176,6 +178,7 @@ def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> 
 # Head ablation of one text: how likely its output stays, and what the model writes instead.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Ablation:
     """Every head off in turn, as far as that was tried."""
@@ -254,6 +257,7 @@ def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...
 # The worth of two heads together, beyond what each is worth by itself: heads that back up.
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Synergy:
     """The P pairs of edits, as far as they were tried. D is the change of the whole output's

@@ -33,6 +33,7 @@ from transformer.decoding.shared_batch import OnStep
 from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.recording import Recording
 from transformer.refusal import visible
 from transformer.token import Token
@@ -94,6 +95,7 @@ NOT_LISTED = (
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Lost:
     """A word of the source, or some that follow each other, without a trace in what is written."""

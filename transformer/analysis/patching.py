@@ -29,6 +29,7 @@ from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
@@ -90,6 +91,7 @@ def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Pair:
     """Two sentences, and where a model tells them apart."""
@@ -126,6 +128,7 @@ class Pair:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Patching:
     """The patches of a pair, as far as they were tried."""
@@ -256,6 +259,7 @@ def effects(
         yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Run:
     """A sentence, what is written before the measured token, and that token in A and in B."""

@@ -20,6 +20,7 @@ from transformer.editing.ours import check as check_ours
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.token_model import check_mode
 from transformer.recording import Recording
@@ -32,11 +33,10 @@ from transformer.words import SPACES, word_groups, word_piece
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Output:
-    """The words of an output, the classes of a classifier, the numbers that a model puts on a text,
-    the tokens that a masked model sees or fills in, or a text's vector: what is judged.
-    """
+    """The words, classes, numbers, tokens of a masked model or vector of a text that are judged."""
 
     source: str
     """The text that is read."""

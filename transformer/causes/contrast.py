@@ -17,6 +17,7 @@ from transformer.editing.editor import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import (
     FUNCTION,
     TEXT,
@@ -38,6 +39,7 @@ from transformer.words import word_groups, words_of
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class AnotherWord:
     """A word, or several, that could stand where a target has one of its words."""
@@ -148,6 +150,7 @@ def _space(written: str, typed: str) -> str:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Piece:
     """One piece of a word, given all that stands before it, its own first pieces included."""
@@ -160,6 +163,7 @@ class Piece:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Contrast:
     """Another word in the place of a written one; costs are in nats, with their sign."""

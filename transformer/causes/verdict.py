@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.refusal import quoted
 
 LEAST = 0.5
@@ -56,6 +57,7 @@ OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by t
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Verdict:
     """One written word: where it looks, and what it cannot be written without.

@@ -34,6 +34,7 @@ from transformer.decoding.shared_batch import OnStep
 from transformer.device import usual_state
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
+from transformer.in_a_line import in_a_line
 from transformer.inputs import COUNT, FUNCTION, InputError, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
@@ -63,6 +64,7 @@ class LinePair:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ReadPair:
     """A pair with the links of every reader: N of them, in the order of `readers`."""
@@ -84,6 +86,7 @@ class ReadPair:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class AlignedLine:
     """The alignment of a pair by one reader."""
@@ -164,6 +167,7 @@ class ReaderScore:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Readings:
     """The pairs that were read so far, with the links of every reader, and each reader's error."""

@@ -19,6 +19,7 @@ from transformer.field_docs import fields_in_help
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import is_marked
+from transformer.in_a_line import in_a_line
 
 FOLDER, FILE = "survey", "survey.json"
 LAYOUT = 4
@@ -35,6 +36,7 @@ Place = tuple[str, int, int]
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ShippedSurvey:
     """The heads of a checkpoint over sentences that are shipped with it."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
+from transformer.in_a_line import in_a_line
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 
@@ -47,6 +48,7 @@ class Row:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Decile:
     """Rows of a head whose largest weights are alike, and some of them, drawn at random.
@@ -88,6 +90,7 @@ class Syntax:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class HeadSummary:
     """One head over all sentences."""

@@ -24,6 +24,7 @@ from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.field_docs import fields_in_help
 from transformer.finite import not_finite
+from transformer.in_a_line import in_a_line
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.old_spelling import respelled
@@ -183,6 +184,7 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Written:
     """The text that a model that goes on writing had written after one of its tokens."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Side
@@ -37,6 +38,7 @@ class Model(Protocol):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
     """One finished target."""
@@ -132,6 +134,7 @@ class Option:
         return replace(self, default=value, least=least, most=most)
 
 
+@in_a_line
 @dataclass(frozen=True)
 class Method:
     """A way to decode.

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.token import Token
 
 Why = Literal[
@@ -90,6 +91,7 @@ class Dropped:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Node:
     """One token that the search looked at, after the path that leads to it."""
@@ -115,6 +117,7 @@ class Node:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class SearchTree:
     """All nodes of a search, the root first."""

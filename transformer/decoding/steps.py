@@ -23,6 +23,7 @@ from transformer.decoding.method import (
 from transformer.decoding.search_tree import SearchTree, Why
 from transformer.field_docs import fields_in_help
 from transformer.finite import log_probabilities
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.origin import Origin
 from transformer.token import Candidate, Token
@@ -34,6 +35,7 @@ N_CANDIDATES = 10
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Step:
     """One decoding step: the token chosen and what stood beside it."""

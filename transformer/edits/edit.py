@@ -7,6 +7,7 @@ from typing import Literal
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
@@ -29,6 +30,7 @@ class EditError(InputError, Refusal):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Edit:
     """One change of a model for the length of one run.

@@ -12,6 +12,7 @@ from transformer.checkpoint import About, Checkpoint, CheckpointError, Descripti
 from transformer.files.tensors import list_tensors
 from transformer.files.weights_file import ARRAYS, names_in_zip
 from transformer.formats.format import Format
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.inspection.tensor_statistics import Contents
 from transformer.models.family import Family, ForcedPass, Ids
@@ -58,6 +59,7 @@ FAMILY = Family(
 )
 
 
+@in_a_line
 @dataclass(frozen=True)
 class ArraysConfig:
     """The sizes of the arrays."""

@@ -14,6 +14,7 @@ from transformer.checkpoint import Checkpoint, check_open
 from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.hugging_face.writing.method_defaults import Room, room
 from transformer.hugging_face.writing.settings import rules_for
+from transformer.in_a_line import in_a_line
 from transformer.inputs import TEXT, InputError, check_length, checks
 from transformer.models.family import Family, Ids
 from transformer.recording.vector import Pooling
@@ -28,6 +29,7 @@ from transformer.watch.module import BESIDE_TEXT, lacking, names
 # function.
 
 
+@in_a_line
 @dataclass(frozen=True)
 class HuggingFaceConfig:
     """The library's configuration, under this project's names."""

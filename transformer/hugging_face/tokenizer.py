@@ -12,6 +12,7 @@ from typing import Any
 
 from transformer.files.foreign_text import clean, reason, some_of, whole
 from transformer.hugging_face.chat.rendering import rendered
+from transformer.in_a_line import in_a_line
 from transformer.marks import BYTES, SPACED, Marks, marks_of
 from transformer.token import Token
 from transformer.tokenizer import Side, TokenizerError
@@ -129,6 +130,7 @@ ALIKE = Ends()
 """One text, whose tokens are all in segment 0, or in none."""
 
 
+@in_a_line
 class HuggingFaceTokenizer:
     """Any tokenizer that AutoTokenizer opens.
 

@@ -9,6 +9,7 @@ from torch import nn
 
 from transformer.config import ModelConfig
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.tokenizer import Side
 
 Ids = Sequence[int]
@@ -35,6 +36,7 @@ class Rows:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class ForcedPass:
     """A pass of a family over a source and a known target, all at once."""
@@ -48,6 +50,7 @@ class ForcedPass:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Family:
     """One kind of model: how to build it, where its attentions are and what it reads and writes."""

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.device import callers_state
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
@@ -30,6 +31,7 @@ MOST_WRITTEN = 64
 """Tokens that a text is continued by at most: each costs a pass over all of it."""
 
 
+@in_a_line
 @dataclass(frozen=True)
 class OwnConfig:
     """The settings that its author gives a module, under this project's names."""

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.marks import SPACE_NAMES, SPACED, bytes_as_text, marks_of
 from transformer.refusal import Refusal, quoted
@@ -124,6 +125,7 @@ def splitter(owner: Any, is_target: bool = False) -> Splits:
     return result
 
 
+@in_a_line
 class OwnTokenizer:
     """A tokenizer of a module's pieces. Raises TokenizerError for text that it cannot take."""
 

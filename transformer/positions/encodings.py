@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 
 # Positional encodings, measured by themselves (AIAYN, section 3.5).
 #
@@ -18,6 +19,7 @@ TOLERANCE = 0.02
 """The most a pair's length may vary, as a share of it: above half precision's rounding."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Pairs:
     """The planes in which an encoding turns."""
@@ -35,6 +37,7 @@ class Pairs:
         return 2 * math.pi / self.steps.abs()
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Shift:
     """The linear map that turns PE(pos) into PE(pos + offset): one rotation a pair."""
@@ -139,6 +142,7 @@ def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Rotary:
     """The turning of the queries and keys of some layers of one kind."""

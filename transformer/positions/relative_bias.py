@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 
 EXACT = 1e-5
 """The largest gap of values of one distance, as a share of the largest: float32's rounding."""
@@ -21,6 +22,7 @@ STRAIGHT = 0.01
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class ByDistance:
     """Values of cells [H, Q, K], gathered by the distance key - query."""
@@ -43,6 +45,7 @@ class ByDistance:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class RelativeBias:
     """The bias that layers of one kind share and add to their scores."""

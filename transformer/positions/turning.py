@@ -13,6 +13,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
+
 # Layouts: which dimensions of a head turn together.
 
 
@@ -68,6 +70,7 @@ _SMALL = 32
 # Turns: the angles by which the rows of heads were turned.
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Turn:
     """The turn of the rows of all heads, pair by pair."""

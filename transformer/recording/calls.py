@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.refusal import Refusal
 
 
@@ -26,6 +27,7 @@ NO_VALUES = f"The values of this attention are not known: {_ALONE.format('v')}."
 # Of what was read a row is copied, so that queries and values can be computed from it once more.
 
 
+@in_a_line
 class States(NamedTuple):
     """A tensor that learned matrices have read."""
 
@@ -36,6 +38,7 @@ class States(NamedTuple):
     n_rows: int
 
 
+@in_a_line
 class Read(NamedTuple):
     """A learned matrix that has read states."""
 
@@ -76,6 +79,7 @@ class Firsts(NamedTuple):
 NO_ROWS = Firsts()
 
 
+@in_a_line
 class Trace(NamedTuple):
     """A call of attention as the pass has shown it."""
 
@@ -105,6 +109,7 @@ class Trace(NamedTuple):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Sample:
     """A sample of what an attention gave in the pass, at some of its queries: copies."""
@@ -131,6 +136,7 @@ def sampled(n_queries: int) -> Tensor:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class AttentionCall:
     """One layer's call of scaled_dot_product_attention, after projection."""
@@ -286,6 +292,7 @@ class AttentionCall:
         return heads
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False, kw_only=True)
 class WeightsCall(AttentionCall):
     """One layer's attention that its model computed by hand: the weights as the softmax gave them.

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 from transformer.recording.calls import AttentionCall, sampled
 from transformer.recording.origin import Origin
 from transformer.token import Token
@@ -21,6 +22,7 @@ CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bf
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Checked:
     """The result of a check of a recording."""

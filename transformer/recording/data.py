@@ -13,6 +13,7 @@ from torch import Tensor
 
 from transformer.device import usual_state
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line, keys_in_a_line
 from transformer.origin import Origin
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
@@ -28,6 +29,7 @@ from transformer.words import TextWords, words_in
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Classification:
     """A classifier's decision."""
@@ -46,6 +48,7 @@ class Classification:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class PooledClassification(Classification):
     """A decision by one linear layer, from a vector that was pooled over positions."""
@@ -88,6 +91,7 @@ class PooledClassification(Classification):
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Masked:
     """Candidates of a masked language model for the place of one mask."""
@@ -137,6 +141,9 @@ class NoSuchKind(Refusal, KeyError):
 
 
 class _Kinds(dict[str, "Attention"]):
+    def __repr__(self) -> str:
+        return keys_in_a_line(self)
+
     def __missing__(self, kind: object) -> "Attention":
         there = f"there is {', '.join(self)}" if self else "there is none"
         raise NoSuchKind(f"This recording has no attention {quoted(kind)}: {there}.")
@@ -273,6 +280,7 @@ class Unseen:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
     """The parts that one side's embedding layer put together, as they passed through."""

@@ -11,6 +11,7 @@ from itertools import chain
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import in_a_line
 from transformer.recording.calls import (
     AttentionCall,
     Firsts,
@@ -27,6 +28,7 @@ _EXACT = (torch.float32, torch.float64)
 """Types in which numbers hardly ever agree by chance."""
 
 
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Origin:
     """The reads that have made a call's queries and values, found by computing them once more."""

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.field_docs import fields_in_help
+from transformer.in_a_line import in_a_line
 
 MODES = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
 """Ways of pooling, in the order in which several are joined (Sentence Transformers' Pooling)."""
@@ -30,6 +31,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class Dense:
     """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
@@ -55,6 +57,7 @@ class Dense:
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Pooling:
     """From one vector a token to one vector a text (Reimers and Gurevych 2019, section 3)."""
@@ -109,6 +112,7 @@ MEAN = Pooling()
 
 
 @fields_in_help
+@in_a_line
 @dataclass(frozen=True, eq=False)
 class TextVector:
     """A vector a token, pooled to one of the whole text."""

@@ -35,6 +35,9 @@ class Calls(Sequence[AttentionCall]):
     def __len__(self) -> int:
         return len(self._makers)
 
+    def __repr__(self) -> str:
+        return f"Calls({len(self)} layers)"
+
     def __reduce__(self) -> tuple[type[tuple[Any, ...]], tuple[list[AttentionCall]]]:
         """A copy, or what is sent to another process, has every call made."""
         return tuple, (list(self),)

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from transformer.in_a_line import keys_in_a_line
 from transformer.positions.encodings import Rotary
 from transformer.positions.turning import (
     CLOSE,
@@ -103,6 +104,9 @@ class Later(Mapping[str, Part]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+    def __repr__(self) -> str:
+        return keys_in_a_line(self)
 
     def __reduce__(self) -> tuple[Callable[..., Mapping[Any, Any]], tuple[dict[str, Part]]]:
         """A copy, or what is sent to another process, has all of it made."""
