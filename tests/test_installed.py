@@ -35,7 +35,7 @@ USES = """
 import json, sys
 import torch
 import transformer, viz
-from headscope import CheckpointError, decode, explore, head_view, load_checkpoint, record
+from headscope import CheckpointError, Evidence, decode, explore, head_view, load_checkpoint, record
 
 checkpoint = load_checkpoint(sys.argv[1] + "/headscope/checkpoints/copy")
 recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
@@ -67,6 +67,7 @@ print(json.dumps({
     "addresses": len(explored),
     "errors": [each.value for each in (*app.exception, *app.error, *app.warning)],
     "drawn": len(app.get("bidi_component")),
+    "fields": Evidence.__doc__.count("[T, S]"),
 }))
 """
 
@@ -375,6 +376,7 @@ def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: 
     found: dict[str, Any] = json.loads(said.splitlines()[-1])
     assert found.pop("page") > 10_000 and found.pop("drawn") > 3
     assert "[paper]" in found.pop("figure")
+    assert found.pop("fields") > 3  # sources are installed, of which help() makes these lines
     assert found == {
         "own": ["my transformer", "my viz"],
         "loaded": [],

@@ -36,7 +36,7 @@ from transformer.words import SPACES, word_groups, word_piece
 @in_a_line
 @dataclass(frozen=True)
 class Output:
-    """The words, classes, numbers, tokens of a masked model or vector of a text that are judged."""
+    """The output that is judged: words, classes, numbers, a masked model's tokens or a vector."""
 
     source: str
     """The text that is read."""
@@ -51,8 +51,7 @@ class Output:
     numbers: tuple[str, ...] = ()
     """The names of the numbers that a regression puts on a text; else empty."""
     places: tuple[int, ...] = ()
-    """The places in the source of a masked language model that its words stand at: those of its
-    masks; without a mask all that are not special."""
+    """The places of a masked model's words in the source: its masks, or all not special."""
     likeliest: tuple[Token, ...] = ()
     """The most probable token of each place, without an edit."""
     vector: Tensor | None = field(default=None, compare=False)
@@ -134,8 +133,6 @@ def compared(output: Output, second: str) -> Output:
     return replace(output, second=second)
 
 
-# A known output under many groups of edits: how likely it is under each of them.
-#
 # Models of ours run all groups in one batch, a row each, and what edits leave alone is computed
 # once: rows share the layers below the first that is edited (transformer/editing/ours.py). Any
 # other model runs once for each group; in the rows of a batch where edits are of what heads give

@@ -206,10 +206,18 @@ def evidence(
 ) -> Evidence:
     """Find what each written word needs: every word of the text is hidden in turn.
 
-    target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called before each step, without arguments; it may wait, and what it
-    raises ends the run. A step is a batch of words of a model of ours; any other, or one under
-    edits of positions, runs once for each word. Raises InputError, of an edit EditError.
+    checkpoint: open, or its name or path.
+    text: the source, or what is read.
+    target: what is written, as text or tokens; None: what greedy decoding writes.
+    edits: changes of the model, in force all the while, such as "head-off:cross.2.3".
+    on_step: called before each batch of words, or each word, without arguments; it may wait, and
+        what it raises ends the run.
+
+    Returns `Evidence`: for T written and S read words costs [T, S] in nats, what a word's
+    log-probability loses, and a verdict for each written word. Hiding is erasure (Li et al. 2016),
+    cutting the decoder off attention knockout (Geva et al. 2023). A model of ours runs all words in
+    a batch, any other, or under edits of positions, once for each. Raises CheckpointError,
+    InputError, also for a text of more than 500 words, and of an edit EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)

@@ -138,11 +138,15 @@ def load_checkpoint(
     """Open a checkpoint of any format: a folder of ours, of Hugging Face's, a file of weights.
 
     path: a path; the name of a shipped checkpoint, as "en-de"; as a text also a name on Hugging
-    Face's hub, as "Helsinki-NLP/opus-mt-en-de", which is fetched where it is not here.
-    device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
-    the folder, such as "snapshots/000100.safetensors". adapter: the folder of a LoRA adapter of a
-    model of Hugging Face's, which is added to its weights; "path::adapter" as the path is the same.
-    Raises CheckpointError, or DeviceError for a device that is not here, or has too little memory.
+        Face's hub, as "Helsinki-NLP/opus-mt-en-de", which is fetched where it is not here.
+    device: the place where it runs, as torch spells it; None chooses CUDA, else MPS, else CPU.
+    weights: another weights file of the folder, such as "snapshots/000100.safetensors".
+    adapter: the folder of a LoRA adapter of a model of Hugging Face's, which is added to its
+        weights (Hu et al. 2022, section 4.1); "path::adapter" as the path is the same.
+
+    Returns a `Checkpoint` with the whole model in memory. Raises CheckpointError for what is not
+    there or cannot be opened, and DeviceError for a device that is not here, or has too little
+    memory.
     """
     if not isinstance(path, str | Path):
         raise CheckpointError(f"A checkpoint is opened by its path, and {quoted(path)} is none.")

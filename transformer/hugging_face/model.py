@@ -278,10 +278,14 @@ PROBE = "a"
 
 @checks(second=TEXT)
 def pairing(checkpoint: Checkpoint, second: str) -> Checkpoint:
-    """The same model, for texts that a second one follows; nothing is loaded again.
+    """Give the same model, for texts that a second one follows; nothing is loaded again.
 
-    A text is then A and the second one B, joined as the folder's tokenizer does. Neither is ever
-    cut. Raises InputError for a model that reads one text, and for a text of nothing.
+    checkpoint: an encoder of Hugging Face's that reads pairs; open, or its name or path.
+    second: B. A text is then A, joined with it as the folder's tokenizer does (Devlin et al. 2019,
+        section 3). Neither is ever cut.
+
+    Returns a `Checkpoint` that shares the weights. Raises InputError for a model that reads one
+    text, and for a text of nothing.
     """
     check_open(checkpoint)
     config, tokenizer, model = checkpoint.config, checkpoint.tokenizer, checkpoint.model

@@ -73,8 +73,9 @@ def from_module(
     max_len: int = 256,
     title: str = "",
 ) -> Checkpoint:
-    """A module of your own as a checkpoint, for `explore`, `decode` and `record`; put into eval().
+    """Make a checkpoint of a module of your own, for `explore`, `decode` and `record`.
 
+    module: a torch module, which is put into eval() and is not copied.
     tokenize: text -> its token ids, a list or a tensor [T]; or a tokenizer of the tokenizers or the
         transformers library.
     pieces: the name of each id: a list, a dict either way round, or a tokenizer with get_vocab,
@@ -89,11 +90,13 @@ def from_module(
         its id `pad`, a survey reads texts in batches, if each shows there what it shows alone.
     target_tokenize: the same as tokenize, of a text that it writes, whose start and end need not be
         there; left out, `tokenize` splits it where both have one vocabulary.
-    target_pieces: where it writes another vocabulary than it reads. detokenize: ids -> text; left
-    out, pieces are put together. classes: names, of a classifier that gives logits [1, C].
-    max_len: of a source and of a target, in tokens.
+    target_pieces: the same as pieces, where it writes another vocabulary than it reads.
+    detokenize: ids -> text; left out, pieces are put together.
+    classes: C names, of a classifier that gives logits [1, C].
+    max_len: the longest source and the longest target, in tokens.
+    title: its name; left out, the module's.
 
-    Raises InputError where these do not go together.
+    Returns a `Checkpoint`. Raises InputError where these do not go together.
     """
     if writes not in FAMILIES:
         raise InputError(f"writes must be one of {', '.join(map(repr, FAMILIES))}, not {writes!r}.")

@@ -59,20 +59,21 @@ def from_weights(
     """Make a recording of attention that other code computed: no model is needed.
 
     weights: kind -> its weights, where a kind is "encoder_self", "decoder_self" or "cross". Weights
-    are an array [L, H, Q, K], or a list of one array [H, Q, K] a layer, of numpy, of torch or plain
-    numbers; or a dict with "q" [L, H, Q, d_head] and "k" [L, G, K, d_head], of H or fewer heads,
-    and if they are known "v" [L, G, K, d_value], "mask" (True = may attend, [Q, K] or [H, Q, K])
-    and "scale" (1 / sqrt(d_head) when left out); "weights" may stand beside "v", too. Taken as they
-    are: outputs of Hugging Face's models with `output_attentions`, of `generate` too, a cache of
-    TransformerLens, and the path of an .npz or .safetensors file with arrays of these names.
+        are an array [L, H, Q, K], or a list of one array [H, Q, K] a layer, of numpy, of torch or
+        plain numbers; or a dict with "q" [L, H, Q, d_head] and "k" [L, G, K, d_head], of H or fewer
+        heads, and if they are known "v" [L, G, K, d_value], "mask" (True = may attend, [Q, K] or
+        [H, Q, K]) and "scale" (1 / sqrt(d_head) when left out); "weights" may stand beside "v",
+        too. Taken as they are: outputs of Hugging Face's models with `output_attentions`, of
+        `generate` too, a cache of TransformerLens, and the path of an .npz or .safetensors file
+        with arrays of these names.
+    queries, keys: the tokens of rows and columns, as strings or Tokens; of a text that reads itself
+        one of both. Beside cross-attention `keys` are the source's, and `queries` the target's.
+        Left out, the tokens are numbers.
 
-    queries, keys: the tokens of rows and columns, as strings; of a text that reads itself one of
-    both. Beside cross-attention `keys` are the source's, and `queries` the target's. Left out, the
-    tokens are numbers.
-
-    Rows need not sum to 1: `notes` say so. In "decoder_self" later tokens are masked where all
-    their weights are 0. What only a model gives, such as `logits`, is None. Raises InputError, of a
-    batch, of NaN, and of shapes that do not fit.
+    Returns a `Recording`. Rows need not sum to 1: its `notes` say so. In "decoder_self" later
+    tokens are masked where all their weights are 0. Of q and k the weights are softmax(scale q
+    k^T) (Vaswani et al. 2017, section 3.2.1). What only a model gives, such as `logits`, is None.
+    Raises InputError, of a batch, of NaN, and of shapes that do not fit.
     """
     kinds, texts = _kinds_in(weights)
     layers = {kind: _layers_of(kind, value) for kind, value in kinds.items()}

@@ -373,8 +373,11 @@ class Recording:
     def save(self, path: str | Path) -> Path:
         """Write it to an .npz file, which `load_recording` opens again without the model.
 
-        It holds tensors, tokens and what the pass has shown; no pickle. Raises Unsaved for another
-        ending, and Unwritten where the file cannot be written.
+        path: the file, ending in .npz. It holds tensors, tokens and what the pass has shown; no
+            pickle.
+
+        Returns the path. Raises Unsaved for another ending and for more than 1 GiB, and Unwritten
+        where the file cannot be written.
         """
         return save(self, path)
 

@@ -49,8 +49,10 @@ CLASSES: Mapping[str, Any] = {
 def load_recording(path: str | Path) -> Recording:
     """Open a recording that `Recording.save` wrote: on the CPU, without its model.
 
-    Weights, views and numbers are those of what was saved; nothing in the file is run. Raises
-    InputError where it is none, or has more than 1 GiB.
+    path: an .npz file of at most 1 GiB.
+
+    Returns a `Recording` with the weights, views and numbers of what was saved, `checked` included.
+    Nothing in the file is run. Raises InputError where it is none, is not whole, or is larger.
     """
     file = Path(path)
     try:

@@ -157,12 +157,16 @@ def heads_table(
     numbers: Sequence[str] | None = None,
     theme: ThemeName = "auto",
 ) -> Picture:
-    """A row for each head of a survey: labels, footprint, and every number.
+    """Show a row for each head of a survey: labels, footprint, and every number.
 
     survey: of `survey()`, or one that is kept beside a checkpoint, which also knows what each head
-    is worth. numbers: the names of those that are wanted, as "entropy"; all when left out. It is
-    saved as .csv and, for a paper, as .tex (booktabs) as well: means with 95 % intervals and n.
-    Raises InputError for a number that is not there.
+        is worth.
+    numbers: the names of those that are wanted, as "entropy", in bits; all when left out.
+    theme: "light", "dark", or "auto", as the notebook around it.
+
+    Returns a `Picture`, which is saved as .csv and, for a paper, as .tex (booktabs) as well: means
+    with 95 % intervals and n sentences. Raises InputError for what is no survey, and for a number
+    that is not there.
     """
     if isinstance(survey, Survey):
         survey = ShippedSurvey(survey, {}, {}, {}, {}, {}, "nats", "")

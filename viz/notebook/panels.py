@@ -25,9 +25,15 @@ def panels(
 ) -> Path:
     """Write several pictures to one file, in rows of equal height, with letters: .pdf, .svg, .png.
 
+    pictures: of `head_grid`, `head_view` and the like, in their order.
+    path: the file; its ending says which of the three.
     title, citation: of a page of a supplement, above and below; with either of them the captions
-    stand there, too. width: in inches. look: of each, as `Picture.save` takes it. Raises
-    InputError, FigureError and OSError; warns of letters that no typeface here has.
+        stand there, too.
+    width: in inches.
+    look: of each picture, as `Picture.save` takes it.
+
+    Returns the path. Raises FigureError for another ending, and for no picture or too many, and
+    Unwritten where it cannot be written. Warns of letters that no typeface here has.
     """
     file = Path(path)
     every = items_of(pictures)

@@ -232,12 +232,16 @@ class Picture:
     ) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 
-        width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two. live: of a page, whether
-        its reader types sentences of their own, as `live` has it. data: a second file, of the
-        figure's numbers: .csv, .parquet, or .npz of all heads. look: words, scale ("root" or
-        "linear"), font, slide, caption, checkpoint, as `python -m viz figure` has them. Raises
-        OSError, and FigureError and AliveError in a sentence; warns of letters that no typeface
-        here has.
+        path: the file; its ending says which.
+        width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two.
+        live: True: the reader of the page types sentences of their own, as `live` has it.
+        data: a second file, of the figure's numbers: .csv, .parquet, or .npz of all heads.
+        look: words, scale ("root" or "linear"), font, slide, caption, checkpoint, as `python -m viz
+            figure` has them.
+
+        Returns the path. Raises FigureError for an ending that it cannot have, AliveError where no
+        engine makes it, and Unwritten where a file cannot be written; warns of letters that no
+        typeface here has.
         """
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()

@@ -61,14 +61,19 @@ def explore(
     live: bool = False,
     **options: Any,
 ) -> str | Picture:
-    """Open a module of your own in the browser; returns the address.
+    """Open a module of your own in the browser; its first example is run at once.
 
-    module: with what `from_module` takes: explore(module, tokenize, pieces, examples, ...); or
-    what that gave. block: whether to return only when the server ends; None: not in a notebook or
-    an interactive shell. Its first example is run at once. live: of a checkpoint that was trained
-    here, or of its name: return a picture instead, of all heads and of the one that is clicked,
-    whose reader types without a server. Raises InputError in a sentence, and NotInstalled without
-    the extra `app`, which a picture does not need.
+    module: a torch module with what `from_module` takes: explore(module, tokenize, pieces,
+        examples, ...); or what that gave.
+    block: True: it returns only when the server ends; None: not in a notebook or an interactive
+        shell.
+    port, address: of the server; without a port the first free one.
+    opens_browser: False: nothing is opened.
+    live: of a checkpoint that was trained here, or of its name: a picture instead, of all heads and
+        of the one that is clicked, whose reader types without a server.
+
+    Returns the address, or with live a `Picture`. Raises InputError for what cannot be opened or
+    run, and where no port is free; with live AliveError where no engine runs the checkpoint.
     """
     choices = {"block": block, "port": port, "address": address}
     choices |= {"opens_browser": opens_browser, "live": live}

@@ -72,14 +72,18 @@ def chatting(
     system: str = "",
     messages: Sequence[Mapping[str, str]] = (),
 ) -> Checkpoint:
-    """The same model, for texts that a chat template wraps; nothing is loaded again.
+    """Give the same model, for texts that a chat template wraps; nothing is loaded again.
 
-    template: of `checkpoint.config.templates`. system: the message that a conversation begins with;
-    empty: none. messages: earlier turns, each {"role": "user", "content": "…"}, as the library's
-    apply_chat_template takes them. A text is then what a user says next, and the model is asked for
-    the answer. A template is a stranger's program: it runs in a sandbox, in a process with limits
-    of time and memory. Raises InputError for a template that is not there, or a message that is
-    none.
+    checkpoint: a model of Hugging Face's with templates; open, or its name or path.
+    template: one of `checkpoint.config.templates`.
+    system: the message that a conversation begins with; empty: none.
+    messages: earlier turns, each {"role": "user", "content": "…"}, as the library's
+        apply_chat_template takes them.
+
+    Returns a `Checkpoint` that shares the weights. A text is then what a user says next, and the
+    model is asked for the answer. A template is a stranger's program: it runs in a sandbox, in a
+    process with limits of time and memory. Raises InputError for a model without templates, a
+    template that is not there, or a message that is none.
     """
     check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer
