@@ -45,6 +45,8 @@ from transformer.corpus.align import align as align_open
 from transformer.corpus.labels import Label, labels
 from transformer.corpus.survey import survey as survey_open
 from transformer.corpus.surveyed import Survey
+from transformer.corpus.sweep import CorpusSweep
+from transformer.corpus.sweep import sweep_corpus as sweep_corpus_open
 
 __all__ = [
     "Alignment",
@@ -52,6 +54,7 @@ __all__ = [
     "Checkpoint",
     "CheckpointError",
     "Contrast",
+    "CorpusSweep",
     "Decoding",
     "Edit",
     "EditError",
@@ -81,6 +84,7 @@ __all__ = [
     "record",
     "survey",
     "sweep",
+    "sweep_corpus",
     "translating",
 ]
 __version__ = "0.2.0"
@@ -96,6 +100,7 @@ pairing = by_name(pairing_open)
 patch = by_name(patch_open)
 survey = by_name(survey_open)
 sweep = by_name(sweep_open)
+sweep_corpus = by_name(sweep_corpus_open)
 translating = by_name(translating_open)
 
 

@@ -23,7 +23,7 @@ from transformer.recording import Recording
 from transformer.refusal import quoted
 from transformer.token import Token
 from transformer.tokenizer import plain
-from transformer.words import characters
+from transformer.words import characters, text_words
 
 Link = tuple[int, int]
 """A source word and a target word, counted from 0."""
@@ -80,6 +80,18 @@ def diagonal(pair: AlignedPair) -> Links:
     """Every target word linked to the source word at the same share of its sentence."""
     n_source, n_target = len(pair.source_words), len(pair.target_words)
     return frozenset(((2 * j + 1) * n_source // (2 * n_target), j) for j in range(n_target))
+
+
+def anchored(source: str, target: str) -> AlignedPair:
+    """Link the words and signs that occur once in each of two texts: names, numbers, commas.
+
+    The sign that ends both is left out: many heads that align nothing rest on it.
+    """
+    sides = tuple(text_words(source)), tuple(text_words(target))
+    once = {word for word in sides[0] if sides[0].count(word) == sides[1].count(word) == 1}
+    links = frozenset((sides[0].index(word), sides[1].index(word)) for word in once)
+    links -= {(len(sides[0]) - 1, len(sides[1]) - 1)}
+    return AlignedPair(source, target, *sides, links, links)
 
 
 def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int | None]:

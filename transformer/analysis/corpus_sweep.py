@@ -17,8 +17,10 @@ from transformer.checkpoint import Checkpoint
 from transformer.corpus.shards import Shard
 from transformer.corpus.targets import judged_target, judged_targets
 from transformer.engines.engine import Done, Work
+from transformer.field_docs import fields_in_help
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.model import pairing
+from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.token import Token
@@ -91,18 +93,24 @@ Target = tuple[Token, ...] | None
 """The tokens that are judged; None: the text itself is, or a class."""
 
 
+@fields_in_help
+@in_a_line
 @dataclass(frozen=True)
 class Worth:
     """The effect of an edit, or of two at once, on the output of S sentences, in nats; of
     vectors, minus the angle that each turns by, in degrees; of a number its change."""
 
     edits: str
+    """The edit, or two with a space between them, as "head-off:cross.2.3"."""
     n_sentences: int
+    """The S sentences."""
     mean: float
+    """The mean of the S changes."""
     low: float | None
-    high: float | None
-    """Between low and high lie 95 % of the means of resampled sentences; None: there is only one
+    """95 % of the means of resampled sentences lie between low and high; None: there is only one
     sentence."""
+    high: float | None
+    """The other end of it."""
     share_other: float
     """The share of sentences in which another token became most probable somewhere."""
 

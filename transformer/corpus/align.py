@@ -19,6 +19,7 @@ from transformer.analysis.alignment import (
     AlignedPair,
     Gold,
     Reader,
+    anchored,
     check_gold,
     diagonal,
     largest_shares,
@@ -38,7 +39,6 @@ from transformer.in_a_line import in_a_line
 from transformer.inputs import COUNT, FUNCTION, InputError, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
-from transformer.words import text_words
 
 # Pairs of texts, as they are read: each word of both, and what every reader links.
 
@@ -114,21 +114,6 @@ def readers(n_layers: int, n_heads: int) -> list[Reader]:
         for layer in range(n_layers)
         for head in (*range(n_heads), None)
     ]
-
-
-# What both texts spell alike: it stands for a gold alignment where there is none.
-
-
-def anchored(source: str, target: str) -> AlignedPair:
-    """Link the words and signs that occur once in each of two texts: names, numbers, commas.
-
-    The sign that ends both is left out: many heads that align nothing rest on it.
-    """
-    sides = tuple(text_words(source)), tuple(text_words(target))
-    once = {word for word in sides[0] if sides[0].count(word) == sides[1].count(word) == 1}
-    links = frozenset((sides[0].index(word), sides[1].index(word)) for word in once)
-    links -= {(len(sides[0]) - 1, len(sides[1]) - 1)}
-    return AlignedPair(source, target, *sides, links, links)
 
 
 def counted(pair: AlignedPair, most: Tensor, only_touching: bool) -> Tensor:

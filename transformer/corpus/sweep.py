@@ -7,10 +7,12 @@ from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences,
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.survey import by_line, each_line, empty_lines
 from transformer.device import usual_state
+from transformer.field_docs import fields_in_help
 from transformer.hugging_face.model import pairing
 from transformer.inputs import FUNCTION, TEXT, InputError, checks
 
 
+@fields_in_help
 @dataclass(frozen=True)
 class CorpusSweep:
     """The worth of every head over the sentences of a corpus, the most changed output first."""

@@ -13,10 +13,10 @@ from tests.planted import LETTERS, PIECES, START, PlantedCross
 from tests.transformer.hugging_face.saving import save, writer
 from transformer import Checkpoint, InputError, from_module, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.analysis.alignment import AlignedPair, Links, Reader, read_gold
+from transformer.analysis.alignment import AlignedPair, Links, Reader, anchored, read_gold
 from transformer.analysis.corpus_sweep import interval
 from transformer.corpus import align as module
-from transformer.corpus.align import Readings, ReadPair, align, anchored, counted
+from transformer.corpus.align import Readings, ReadPair, align, counted
 
 Output = pytest.CaptureFixture[str]
 PAIRS = [("the old man sees the sea.", "he likes a red book."), ("my cat.", "the dog."), ("a", "a")]
