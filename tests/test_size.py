@@ -62,7 +62,7 @@ ROOMS = {
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),
     "viz/live": (9_986, 80),
-    "viz/notebook": (2_054, 15),
+    "viz/notebook": (2_071, 15),
     "viz/pages": (9_490, 39),
     "viz/painters": (2_514, 10),
     "viz/paper": (3_458, 18),
