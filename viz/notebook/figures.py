@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,10 @@ from transformer.corpus.labels import Atlas, title_of
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.discover import discover
-from transformer.inputs import InputError, is_whole, thing
+from transformer.inputs import InputError, all_whole, is_whole, thing
 from transformer.old_spelling import TwiceGiven, warn
 from transformer.recording import Recording
-from transformer.refusal import items_of
+from transformer.refusal import items_of, quoted
 from viz.app_packages import go
 from viz.causes.tables import worth_tables
 from viz.components.kit.browser import bundle
@@ -61,7 +62,7 @@ def figure(
     views = discover("viz.views", "VIEW")
     fitting = [each for each, view in views.items() if view.applies_to(recording)]
     if name not in fitting:
-        raise InputError(f"This recording has no view {name!r}: it has {', '.join(fitting)}.")
+        raise InputError(f"This recording has no view {quoted(name)}: it has {', '.join(fitting)}.")
     view = views[name]
     place = {"kind": kind, "layer": layer, "head": head}
     place = {part: value for part, value in place.items() if value is not None}
@@ -114,13 +115,13 @@ def _chosen(control: Any, recording: Recording, value: Any) -> Any:
             )
         return head_in(recording, *place)
     options = list(control.options(recording))
-    several = isinstance(control, Dimensions) and isinstance(value, tuple | list)
-    if all((each,) in options for each in value) if several else value in options:
-        return tuple(value) if several else value
-    first = ", ".join(repr(option) for option in options[:4])
-    raise InputError(
-        f"{control.name} may not be {value!r}: there is {first}{', ...' * (len(options) > 4)}."
-    )
+    items = items_of(value) if isinstance(control, Dimensions) else None
+    if items and all_whole(items) and all((each,) in options for each in items):
+        return tuple(items)
+    if isinstance(value, str | Integral) and value in options:
+        return value
+    there = ", ".join(map(repr, options[:4])) + ", ..." * (len(options) > 4)
+    raise InputError(f"{control.name} may not be {quoted(value)}: there is {there}.")
 
 
 # The app's tables in a notebook: what a written word needs, and what every head does.
@@ -140,7 +141,7 @@ def word_card(
     words = [each.strip() for each in evidence.target_words]
     number = words.index(word) if word in words else word
     if not is_whole(number) or not 0 <= int(number) < len(words):
-        raise InputError(f"No written word is {word!r}: there are {', '.join(words)}.")
+        raise InputError(f"No written word is {quoted(word)}: there are {', '.join(words)}.")
     number = int(number)
     content = worth_tables(evidence, number)
     card = CardOf(number, "".join(_template(content, each) for each in themes_of(theme)))

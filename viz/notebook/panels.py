@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Unpack
 
 from transformer.files.foreign_text import write_whole
-from transformer.inputs import PATH, TEXT, InputError, checks, of_class
+from transformer.inputs import PATH, TEXT, InputError, checks
 from transformer.refusal import items_of
-from viz.notebook.on_paper import Look
+from viz.notebook.on_paper import WIDTH, Look
 from viz.notebook.picture import Picture
 from viz.paper.figure import PAGE
 from viz.paper.panels import panels_figure
 
 
-@checks(path=PATH, title=TEXT, citation=TEXT, width=of_class((int, float), "a width in inches"))
+@checks(path=PATH, title=TEXT, citation=TEXT, width=WIDTH)
 def panels(
     pictures: Iterable[Picture],
     path: str | Path,

@@ -138,6 +138,19 @@ def test_a_decoding_is_recorded_where_it_can_be() -> None:
         decode_player(replace(it.decoding, origin=None))
 
 
+@pytest.mark.parametrize("name", ["block", "port", "address", "opens_browser", "live"])
+def test_explore_takes_no_wrong_thing(name: str) -> None:
+    wrong: Any = {name: object()}
+    with pytest.raises(InputError, match=name):
+        viz.explore(HeadsAsAxis(), **wrong)
+
+
+def test_a_generator_of_heads_is_refused() -> None:
+    """Whoever counts them takes them away."""
+    with pytest.raises(InputError, match="list of heads"):
+        head_view(things().recording, heads=(head for head in (0, 1)))
+
+
 def test_a_figure_as_bytes() -> None:
     picture = head_map(things().recording, "cross")
     assert picture.pdf(3.3, scale="linear").startswith(b"%PDF")

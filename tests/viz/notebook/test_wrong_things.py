@@ -152,6 +152,20 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
             | {"head": 0, "second": ("cross", 0, 1), "theme": "light"}
         ),
     ),
+    "figure of encodings": (
+        viz.figure,
+        lambda it: (
+            {"recording": it.recording, "name": "encoding_curves", "side": "source"}
+            | {"dimensions": [0, 3], "n_positions": 4}
+        ),
+    ),
+    "svg": (
+        viz.Picture.svg,
+        lambda it: (
+            {"self": viz.head_map(it.recording), "width": 3.3, "words": True, "scale": "root"}
+            | {"font": "", "slide": False, "caption": ""}
+        ),
+    ),
     "panels": (
         viz.panels,
         lambda it: (
