@@ -1,5 +1,6 @@
 """Public names: they complete before they are imported, and are there without an extra."""
 
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -8,6 +9,7 @@ from torch import nn
 import transformer
 import viz
 import viz.headscope
+from tests import typed_calls
 from transformer import extras
 from transformer.extras import NotInstalled
 from viz.paper.record import versions
@@ -41,3 +43,8 @@ def test_explore_without_its_extra_refuses_when_it_is_called(
 
 def test_one_version_is_said_everywhere() -> None:
     assert viz.headscope.__version__ == transformer.__version__ == versions()["headscope"]
+
+
+def test_the_calls_that_type_checkers_read_run(tmp_path: Path) -> None:
+    typed_calls.main(tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} >= {"own.npz", "head.html", "two.svg"}
