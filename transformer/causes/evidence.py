@@ -107,7 +107,7 @@ MOST_WORDS = 500
 `ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
 cores."""
 MOST_RUNS = 200
-"""Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
+"""Runs of a model that is watched, at most: each word that is hidden may need one of its own."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +203,9 @@ def evidence(
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called between two batches. A model of ours runs all words in a batch,
-    any other, or under edits of positions, once for each. Raises InputError, of an edit EditError.
+    all the while. on_step: called between two batches. A model runs all words in a batch; under
+    edits of positions, or where a batch shows something else, once for each. Raises InputError,
+    of an edit EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)
@@ -292,8 +293,9 @@ class _Tried:
                 f"most {MOST_WORDS} are. Shorten the text."
             )
         n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
-        if not in_batches(checkpoint, edits) and n_runs > MOST_RUNS:
-            so = "" if checkpoint.family.is_watched else " under an edit of positions"
+        is_watched = checkpoint.family.is_watched
+        if (is_watched or not in_batches(checkpoint, edits)) and n_runs > MOST_RUNS:
+            so = "" if is_watched else " under an edit of positions"
             raise InputError(
                 f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced"
                 f"{so}: these are {n_runs} runs, and at most {MOST_RUNS} are made. Shorten the "
