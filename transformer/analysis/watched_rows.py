@@ -62,8 +62,7 @@ class WatchedText:
 
     def _may_be_rows(self, groups: Sequence[Group]) -> bool:
         edits = [edit for group in groups for edit in group]
-        is_own = self._checkpoint.family.is_own  # of several rows it gives nothing here
-        is_batch = len(groups) > FEW and not is_own and reads_masks(self._checkpoint)
+        is_batch = len(groups) > FEW and reads_masks(self._checkpoint)
         return is_batch and all(map(_is_of_attention, edits))
 
     def alone(self, group: Group) -> Recording:
