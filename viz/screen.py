@@ -134,6 +134,10 @@ class Screen:
     """The shade of each head goes up to its own largest weight."""
     column: str = choice(one_of("one", "two", "slide"), "one")
     """The width of a figure, in columns of a paper, or a slide."""
+    scale: str = choice(one_of("root", "linear"), "root")
+    """The law by which weights become colours in a figure."""
+    font: str = choice(TEXT, "")
+    """The family of a figure's typeface; empty, or not on this machine: the usual one."""
     heads: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | HEAD)
     """Heads that are overlaid, of whatever text; () is none at all."""
     lines: int = choice(WHOLE, 5)

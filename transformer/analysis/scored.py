@@ -135,8 +135,8 @@ def compared(output: Output, second: str) -> Output:
 
 # Models of ours run all groups in one batch, a row each, and what edits leave alone is computed
 # once: rows share the layers below the first that is edited (transformer/editing/ours.py). Any
-# other model runs once for each group; in the rows of a batch where edits are of what heads give
-# and rows show what the same edits show alone (transformer/analysis/watched_rows.py).
+# other model runs once for each group; in the rows of a batch where edits are of attention and rows
+# show what the same edits show alone (transformer/analysis/watched_rows.py).
 
 ROWS = 128
 """Rows of a batch, at most."""
@@ -209,9 +209,10 @@ def scored(
 
 def in_batches(checkpoint: Checkpoint, edits: Sequence[Edit]) -> bool:
     """Tell whether groups with these edits run in the rows of a batch: they have the same tokens in
-    the same places, which an edit of positions or of the text's order is not made for.
+    the same places, which an edit of positions or of the text's order is not made for. Of a model
+    that is watched `scored` finds out.
     """
-    return not checkpoint.family.is_watched and all(map(kinds_of, edits))
+    return checkpoint.family.is_watched or all(map(kinds_of, edits))
 
 
 def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:

@@ -1,6 +1,6 @@
 """Groups of edits on one text of a model that is watched: a pass each, or the rows of a batch."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import torch
@@ -62,30 +62,31 @@ class WatchedText:
 
     def _may_be_rows(self, groups: Sequence[Group]) -> bool:
         edits = [edit for group in groups for edit in group]
-        is_own = self._checkpoint.family.is_own  # of several rows it gives nothing here
-        is_batch = len(groups) > FEW and not is_own and reads_masks(self._checkpoint)
-        return is_batch and all(map(_is_of_heads, edits))
+        is_batch = len(groups) > FEW and reads_masks(self._checkpoint)
+        return is_batch and all(map(_is_of_attention, edits))
 
     def alone(self, group: Group) -> Recording:
         """Run the model under a group, for what it gives but attention. Raises EditError."""
         if not all(map(kinds_of, group)):  # of words or positions: another text
             return record(self._checkpoint, self._source, self._target, group)
         editor = self._editor(group)
-        return self._recording(self._logits(editor), editor.hidden(len(self._sources)))
+        return self._recording(self._logits(editor), editor)
 
     def rows(self, groups: Sequence[Group]) -> list[Recording] | None:
         """The same of each group, as a row of one batch; None: that is not what each is alone."""
         if not self._may_be_rows(groups):
             return None
         try:
-            editors = [self._editor(group) for group in groups]
+            tensors = self._references([edit for group in groups for edit in group])
+            editors = [self._editor(group, tensors) for group in groups]
             with device_trouble():
                 together = logits_of_rows(self._checkpoint, self._forced, self._plan, editors)
             if len(together) != len(groups) or not self._are_right(groups, together):
                 return None
+            rows = zip(together, editors, strict=True)
+            return [self._recording(logits, editor) for logits, editor in rows]
         except Exception:  # of a stranger's model, which may not know batches, or of an edit
             return None
-        return [self._recording(logits) for logits in together]
 
     @cached_property
     def _plan(self) -> Plan:
@@ -95,8 +96,12 @@ class WatchedText:
     def _plain(self) -> Tensor:
         return self._logits(self._editor(()))
 
-    def _editor(self, group: Group) -> Editor:
-        tensors = references(self._checkpoint, self._source, self._sources, group)
+    def _references(self, edits: Sequence[Edit]) -> Mapping[Edit, Tensor]:
+        return references(self._checkpoint, self._source, self._sources, edits)
+
+    def _editor(self, group: Group, tensors: Mapping[Edit, Tensor] | None = None) -> Editor:
+        """tensors: what edits refer to, if it is there already. Raises EditError."""
+        tensors = self._references(group) if tensors is None else tensors
         check_edits(group, self._plan.sizes, self._plan.sides, side_read(self._checkpoint))
         self._plan.check_words(group, self._forced)
         return Editor(group, tensors)
@@ -105,8 +110,9 @@ class WatchedText:
         with device_trouble():
             return edited_logits(self._checkpoint, self._forced, self._plan, editor)
 
-    def _recording(self, logits: Tensor, hidden: tuple[int, ...] = ()) -> Recording:
+    def _recording(self, logits: Tensor, editor: Editor) -> Recording:
         check_finite(self._checkpoint, self._forced.inputs, logits)
+        hidden = editor.hidden(len(self._sources))
         fields = given_for(self._checkpoint, self._targets, logits, hidden)
         return Recording(source=(), target=(), attentions={}, positions={}, **fields)
 
@@ -132,7 +138,6 @@ class WatchedText:
         return apart <= rounding and apart <= CLOSE_CHANGE * change + rounding / 10
 
 
-def _is_of_heads(edit: Edit) -> bool:
-    """Tell whether it changes what a head gives, and refers to nothing."""
-    kind = edit_kinds()[edit.name]
-    return kind.heads is not None and kind.text == "none"
+def _is_of_attention(edit: Edit) -> bool:
+    """Tell whether it changes scores or what heads give, and no words, positions or states."""
+    return bool(kinds_of(edit)) and edit_kinds()[edit.name].states is None

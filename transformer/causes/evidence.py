@@ -108,7 +108,7 @@ MOST_WORDS = 500
 `ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
 cores."""
 MOST_RUNS = 200
-"""Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
+"""Runs of a model that is watched, at most: each word that is hidden may need one of its own."""
 
 
 @fields_in_help
@@ -215,9 +215,9 @@ def evidence(
 
     Returns `Evidence`: for T written and S read words costs [T, S] in nats, what a word's
     log-probability loses, and a verdict for each written word. Hiding is erasure (Li et al. 2016),
-    cutting the decoder off attention knockout (Geva et al. 2023). A model of ours runs all words in
-    a batch, any other, or under edits of positions, once for each. Raises CheckpointError,
-    InputError, also for a text of more than 500 words, and of an edit EditError.
+    cutting the decoder off attention knockout (Geva et al. 2023). A model runs all words in a batch,
+    and where a batch shows something else, or under edits of positions, once for each. Raises
+    CheckpointError, InputError, also for a text of more than 500 words, and of an edit EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)
@@ -304,8 +304,9 @@ class _Tried:
                 f"most {MOST_WORDS} are. Shorten the text."
             )
         n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
-        if not in_batches(checkpoint, edits) and n_runs > MOST_RUNS:
-            so = "" if checkpoint.family.is_watched else " under an edit of positions"
+        is_watched = checkpoint.family.is_watched
+        if (is_watched or not in_batches(checkpoint, edits)) and n_runs > MOST_RUNS:
+            so = "" if is_watched else " under an edit of positions"
             raise InputError(
                 f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced"
                 f"{so}: these are {n_runs} runs, and at most {MOST_RUNS} are made. Shorten the "

@@ -248,7 +248,7 @@ class Surveyor:
                     tokens = decode(self._checkpoint, source_of(lines[number])).target
                     targets[number] = [token.id for token in tokens]
 
-        if not takes_batches(self._checkpoint):
+        if not left or not takes_batches(self._checkpoint):
             one_by_one(left)
             return
         every = of_like_length({n: sources[n] for n in left}, WIDER * self._batch)

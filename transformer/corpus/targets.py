@@ -24,6 +24,7 @@ from transformer.inputs import InputError, source_ids
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.models.family import Ids
 from transformer.models.token_model import TokenWriter
+from transformer.own_module.model import OwnModel
 from transformer.recording.ours import padded_batch
 from transformer.recording.watched_batch import reads_masks
 from transformer.refusal import Refusal
@@ -35,12 +36,16 @@ from transformer.tokenizer import TokenizerError
 
 def takes_batches(checkpoint: Checkpoint) -> bool:
     """Tell whether `greedy_batch` is for this model: an encoder-decoder of ours, or one of the
-    library that writes in a batch, as far as it is tried, what it writes of each text alone.
+    library or of one's own that writes in a batch, as far as it is tried, what it writes of each
+    text alone.
     """
     model = checkpoint.model
-    if not isinstance(model, HuggingFaceModel):
+    if isinstance(model, HuggingFaceModel):
+        is_plain = bool(model.config.start_ids) and "greedy" not in checkpoint.about.decoding
+    elif isinstance(model, OwnModel):
+        is_plain = model.config.bos_id is not None
+    else:
         return isinstance(model, EncoderDecoder)
-    is_plain = bool(model.config.start_ids) and "greedy" not in checkpoint.about.decoding
     if not is_plain or not reads_masks(checkpoint):
         return False
     if model not in _WRITE_ALIKE:
@@ -52,7 +57,7 @@ def takes_batches(checkpoint: Checkpoint) -> bool:
 
 
 _WRITE_ALIKE = WeakKeyDictionary[nn.Module, bool]()
-"""Models of the library that were tried."""
+"""Models of the library, and of one's own, that were tried."""
 TRIED = 12
 """Tokens of each text that are written to try it."""
 
@@ -89,9 +94,11 @@ def greedy_batch(
     """
     model: Any = checkpoint.model
     config, is_ours = checkpoint.config, isinstance(checkpoint.model, EncoderDecoder)
-    if not is_ours and not isinstance(checkpoint.model, HuggingFaceModel):
+    if not isinstance(checkpoint.model, EncoderDecoder | HuggingFaceModel | OwnModel):
         raise ValueError(f"{checkpoint.name} writes no targets in a batch: decode them one by one.")
-    batch = padded_batch(sources, max(0, config.pad_id), checkpoint.device)
+    of_source: int | None = getattr(config, "source_pad_id", None)
+    pad = max(0, config.pad_id if of_source is None else of_source)
+    batch = padded_batch(sources, pad, checkpoint.device)
     rooms = [max(1, length_limit(model, batch[:1, : len(ids)], max_len)) for ids in sources]
     rules: list[Rules | None] = [None] * len(sources)
     if is_ours:

@@ -66,13 +66,19 @@ class OwnConfig:
 class State:
     """The tokens that decoding has read so far."""
 
-    def __init__(self, source: tuple[Tensor, ...], read: Tensor) -> None:
-        self.source, self.read = source, read
-        """The source [1, S], where a target is written beside one; and [B, T]."""
+    def __init__(
+        self, source: tuple[Tensor, ...], read: Tensor, mask: Tensor | None = None
+    ) -> None:
+        self.source, self.read, self.mask = source, read, mask
+        """The source [1, S], where a target is written beside one; and [B, T]. With a mask [B, S]
+        the source is of several texts [B, S]."""
 
     def reorder(self, parents: Tensor) -> None:
         """Continue with these rows [B] of the batch."""
         self.read = self.read[parents]
+        if self.mask is not None:
+            self.mask = self.mask[parents]
+            self.source = tuple(each[parents] for each in self.source)
 
 
 class OwnModel(nn.Module):
@@ -97,19 +103,25 @@ class OwnModel(nn.Module):
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
 
         Of a module that writes nothing, logits [1, C] or [1, T, C] where it gives any, else
-        [1, 0]. Several texts [B, T] are run for whoever watches, and give [B, 0].
+        [1, 0]. Several texts [B, T] give the same for each; with a mask they are run for whoever
+        watches, and give [B, 0], as where the module gives nothing of each.
         mask: of the text or source [B, T], 0 at padding; without an argument for it the module
         tells padding by its id, if it does. Raises InputError.
         """
         if len(inputs[0]) == 1:
             return self._logits(*inputs, mask=mask)[None]
+        if mask is None:
+            return self._rows(*inputs)
         self._output(*inputs, mask=mask)
         return inputs[0].new_empty(len(inputs[0]), 0)
 
-    def start(self, source: Tensor) -> State:
-        """Read a source [1, S], or a prompt [1, S] without its last token."""
+    def start(self, source: Tensor, mask: Tensor | None = None) -> State:
+        """Read a source [1, S], or a prompt [1, S] without its last token.
+
+        mask: of several sources [B, S], 0 at padding: their targets are written together.
+        """
         if self.config.bos_id is not None:
-            return State((source,), source[:, :0])
+            return State((source,), source[:, :0], mask)
         return State((), source[:, :-1])
 
     def first(self, source: Tensor) -> Tensor:
@@ -128,10 +140,12 @@ class OwnModel(nn.Module):
     def advance(self, state: State, target: Tensor) -> Tensor:
         """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.
 
-        Rows are run one by one: a module may be written for a batch of one.
+        Rows of one source are run one by one: a module may be written for a batch of one.
         """
         state.read = torch.cat([state.read, target], dim=1)
         n = target.size(1)
+        if state.mask is not None:
+            return self._rows(*state.source, state.read, mask=state.mask)[:, -n:]
         return torch.stack([self._last(state.source, row[None], n) for row in state.read])
 
     def _last(self, source: tuple[Tensor, ...], read: Tensor, n: int) -> Tensor:
@@ -182,9 +196,19 @@ class OwnModel(nn.Module):
 
     def _logits(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """One pass -> [T, V]; of a module that writes nothing, what is like that."""
-        output = self._output(*inputs, mask=mask)
+        return self._logits_in(self._output(*inputs, mask=mask))
+
+    def _rows(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
+        """One pass over several texts -> the same of each; [B, 0] where it gives no such."""
+        output, n = self._output(*inputs, mask=mask), len(inputs[0])
+        try:
+            return torch.stack([self._logits_in(output, row, n) for row in range(n)])
+        except InputError:
+            return inputs[0].new_empty(n, 0)
+
+    def _logits_in(self, output: Any, row: int = 0, n_rows: int = 1) -> Tensor:
         first = output[0] if isinstance(output, tuple | list) and output else output
-        logits, n_classes = logits_of(first), len(self.config.classes)
+        logits, n_classes = logits_of(first, row, n_rows), len(self.config.classes)
         if self.writes or n_classes:
             self.notes = notes_on_values(self._name, logits, ", and their logarithms are taken")
             logits = log_of_shares(logits) if are_shares(logits) else logits

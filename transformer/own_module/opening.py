@@ -87,7 +87,8 @@ def from_module(
     start, end, pad: ids or pieces; a target begins with `start`, which it must have.
     mask: the argument of `run`, or of the module, that takes a mask of the text or source: bool
         [B, T], True at its tokens, False at padding. With it, or where the module knows padding by
-        its id `pad`, a survey reads texts in batches, if each shows there what it shows alone.
+        its id `pad`, a survey reads texts in batches, and edits are tried in the rows of one, if
+        each shows there what it shows alone.
     target_tokenize: the same as tokenize, of a text that it writes, whose start and end need not be
         there; left out, `tokenize` splits it where both have one vocabulary.
     target_pieces: the same as pieces, where it writes another vocabulary than it reads.

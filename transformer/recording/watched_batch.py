@@ -19,7 +19,7 @@ from transformer.recording.ours import padded_batch
 from transformer.token import Token
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import name_of
-from transformer.watch.editing import Plan, RowsWatcher, check_met
+from transformer.watch.editing import EditingWatcher, Plan, check_met
 from transformer.watch.kinds.attention import maker
 from transformer.watch.kinds.kind import added_to
 from transformer.watch.kinds.stacks import by_kind
@@ -78,10 +78,10 @@ def logits_of_rows(
 ) -> torch.Tensor:
     """Compute logits of one text in a pass of a row per editor, [N, T, V] or [N, C].
 
-    Edits are of what heads give. A batch may not be what the model gives row by row: whoever asks
+    Edits are of scores and heads. A batch may not be what the model gives row by row: whoever asks
     compares. Raises EditError for an edit that finds nothing to change.
     """
-    watcher = RowsWatcher(checkpoint.model, plan, editors)
+    watcher = EditingWatcher(checkpoint.model, plan, *editors, is_one=False, is_kept=False)
     rows = [
         torch.tensor([ids], device=checkpoint.device).expand(len(editors), -1)
         for ids in forced.inputs

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -13,11 +14,11 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.editing.editor import Change, Editor, Given, Sizes, kinds_of, softmax
+from transformer.editing.editor import Change, Editor, Given, OfHead, Sizes, kinds_of, softmax
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.models.family import ForcedPass
-from transformer.recording.calls import AttentionCall, WeightsCall
+from transformer.recording.calls import WeightsCall
 from transformer.watch.calls.by_hand import are_shares
 from transformer.watch.calls.fused import covered_by_scores
 from transformer.watch.calls.marks import Addend, Origin, bias_of
@@ -234,39 +235,18 @@ def _sizes(kind: Kind) -> Sizes:
 # Edits in modules that are watched: the attentions that they are of are changed as they run.
 
 
-class RowsWatcher(Watcher):
-    """Watches a pass of one text in several rows, and changes what heads give, an editor a row."""
-
-    def __init__(self, model: nn.Module, plan: Plan, editors: Sequence[Editor]) -> None:
-        super().__init__(model, is_one=False, is_kept=False)
-        self.n_texts = len(editors)
-        self._plan, self._editors = plan, editors
-        self._n_calls: Counter[str] = Counter()
-
-    def _edit(self, seen: Seen, heads: Tensor) -> None:
-        spot = self._plan.spot(seen, self._n_calls)
-        if spot is None:
-            return
-        n_heads = seen.sizes[0] // self.n_texts
-        if heads.dim() < 3 or prod(heads.shape[:-2]) != n_heads * self.n_texts:
-            raise EditError(f"What the heads of {spot.kind} give is not told apart here.")
-        for row, editor in enumerate(self._editors):
-            if editor.touches(spot.kind, spot.layer):
-                first = row * n_heads
-
-                def of_head(head: int, first: int = first) -> Tensor:
-                    return _of_head(heads, first + head)
-
-                editor.reheads(spot.kind, spot.layer, n_heads, of_head, spot.first_head)
-
-
 class EditingWatcher(Watcher):
-    """A watcher that changes attentions, as an editor says, before it notes them down."""
+    """A watcher that changes attentions, as an editor says, before it notes them down.
 
-    def __init__(self, model: nn.Module, plan: Plan, editor: Editor, **options: Any) -> None:
-        super().__init__(model, **options, is_for_edits=True)
+    Of several editors each is of one row of a batch, of scores and heads there and nothing else;
+    what is noted down is then as it was without them.
+    """
+
+    def __init__(self, model: nn.Module, plan: Plan, *editors: Editor, **options: Any) -> None:
+        super().__init__(model, **options, is_for_edits=len(editors) == 1)
+        self.n_texts = len(editors)
         self._model = model
-        self._plan, self._editor = plan, editor
+        self._plan, self._editors, self._editor = plan, editors, editors[0]
         self._n_calls: Counter[str] = Counter()
         self._n_softmaxes: Counter[str] = Counter()
         self._turned: list[Tensor] = []
@@ -310,47 +290,35 @@ class EditingWatcher(Watcher):
         spot = self._spot(seen)
         if spot is None:
             return
-        n_heads = seen.sizes[0]
-        if heads.dim() > 2 and prod(heads.shape[:-2]) != n_heads:
+        if prod(heads.shape[:-2]) != seen.sizes[0]:
             raise EditError(f"What the heads of {spot.kind} give is not told apart here.")
+        self._edit_heads(seen, spot, partial(_of_head, heads))
 
-        def of_head(head: int) -> Tensor:
-            return _of_head(heads, head)
+    def _edit_heads(self, seen: Seen, spot: Spot, of_head: OfHead) -> None:
+        """Change what heads gave. of_head: one of those of all rows, a row after the other."""
+        n_heads, make = seen.sizes[0] // self.n_texts, cache(seen.make)
+        first = spot.first_head
+        numbers = range(first, first + n_heads)
+        for row, editor in self._editing(spot):
 
-        call = seen.make()
-        if isinstance(call, WeightsCall):
-            if isinstance(seen.softmax, Origin) and seen.softmax.is_written_out:
-                seen.make = cache(partial(self._rescored, spot, call, of_head))
-                seen.make()
-            first = spot.first_head
-            change: Change | None = self._editor.reheads(
-                spot.kind, spot.layer, n_heads, of_head, first
-            )
-        else:
-            change = self._changed(spot, call, of_head)
-        self._change(seen, change)
+            def of_row(head: int, before: int = row * n_heads) -> Tensor:
+                return of_head(before + head)
 
-    def _rescored(self, spot: Spot, call: WeightsCall, of_head: Any) -> WeightsCall:
-        """The call with what edits make of its scores, which are the logarithms of its weights.
-
-        But for a number for each query, which no softmax tells from 0.
-        """
-        n_heads, weights = len(call.given), call.given.clone()
-        for head in range(n_heads if call.v.size(-1) else 0):
-            number = spot.first_head + head
-            if self._editor.rescores(spot.kind, spot.layer, number):
-                if not are_shares(call.given):
-                    raise EditError(
-                        f"{spot.kind} of this model changes its weights after their softmax: its "
-                        "scores cannot be changed here, what the heads give can."
-                    )
-                before = call.given[head].float().log()
-                after = self._editor.rescored(spot.kind, spot.layer, number, before, None)
-                rows = (after != before).any(-1)
-                weights[head][rows] = softmax(after[rows]).to(weights.dtype)
-                values = call.v[head * len(call.v) // n_heads]
-                of_head(head)[rows] = weights[head][rows] @ values
-        return replace(call, given=weights)
+            call = None
+            if self.n_texts == 1:
+                call = make()
+            elif any(editor.rescores(spot.kind, spot.layer, number) for number in numbers):
+                part = slice(row * n_heads, (row + 1) * n_heads)
+                call = replace(make(), projection=None).heads(part)
+            change: Change | None
+            if call is None or isinstance(call, WeightsCall):
+                if call is not None and getattr(seen.softmax, "is_written_out", False):
+                    call = _rescored(editor, spot, call, of_row)
+                change = editor.reheads(spot.kind, spot.layer, n_heads, of_row, first)
+            else:
+                change = editor.attended(spot.kind, spot.layer, call, of_row, offset=first)
+            if self.n_texts == 1 and call is not None and change is not None:
+                seen.make = partial(change.of, call)
 
     def _edit_projected(self, seen: Seen, result: Tensor) -> None:
         spot = self._spot(seen)
@@ -361,8 +329,9 @@ class EditingWatcher(Watcher):
             assert call.projection is not None
             before = call.heads_given()
             heads = before.clone()
-            self._change(seen, self._changed(spot, call, heads.__getitem__))
-            joined = (heads - before).transpose(0, 1).flatten(1)  # [Q, H * d_value]
+            self._edit_heads(seen, spot, heads.__getitem__)
+            changes = (heads - before).unflatten(0, (self.n_texts, -1))  # [B, H, Q, d_value]
+            joined = changes.permute(2, 0, 1, 3).flatten(2)  # [Q, B, H * d_value]
             result += (joined @ call.projection.float().mT).view_as(result).to(result.dtype)
 
     def _edit_weights(
@@ -380,22 +349,23 @@ class EditingWatcher(Watcher):
             n_words, n_first = n_keys - origin.has_sink, int(bool(origin.is_sink_first))
             biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_words))
             biases = None if biases is None else F.pad(biases, (0, n_keys - n_words))
-            for head in range(n_heads):
-                number = spot.first_head + head
-                if self._editor.rescores(spot.kind, spot.layer, number):
+            n_heads //= self.n_texts
+            for head, (row, editor) in product(range(n_heads), self._editing(spot)):
+                number, at = spot.first_head + head, row * n_heads + head
+                if editor.rescores(spot.kind, spot.layer, number):
                     if origin.has_sink and origin.is_sink_first is None:
                         raise EditError(
                             f"{spot.kind} of this model adds a key of its own to its scores, it is "
                             "not known where: they cannot be changed here, what the heads give can."
                         )
-                    seen = _of_head(scores, head).float().roll(-n_first, -1)  # [Q, K]
+                    seen = _of_head(scores, at).float().roll(-n_first, -1)  # [Q, K]
                     covered = covered_by_scores(seen)
                     before = seen if covered is None else _closed(seen, covered)
-                    bias = None if biases is None else biases[head if len(biases) > 1 else 0][None]
-                    after = self._editor.rescored(spot.kind, spot.layer, number, before, bias)
+                    bias = None if biases is None else biases[at if len(biases) > 1 else 0][None]
+                    after = editor.rescored(spot.kind, spot.layer, number, before, bias)
                     rows = (after != before).any(-1)
                     changed = softmax(after[rows]).roll(n_first, -1)
-                    _of_head(weights, head)[rows] = changed.to(weights.dtype)
+                    _of_head(weights, at)[rows] = changed.to(weights.dtype)
 
     def _spot(self, seen: Seen) -> Spot | None:
         """Find the spot of a call that edits are of."""
@@ -403,15 +373,36 @@ class EditingWatcher(Watcher):
         return spot if spot is not None and self._is_edited(spot) else None
 
     def _is_edited(self, spot: Spot) -> bool:
-        return self._editor.touches(spot.kind, spot.layer) or self._editor.closes(spot.kind)
+        return any(True for _ in self._editing(spot))
 
-    def _changed(self, spot: Spot, call: AttentionCall, of_head: Any) -> Change | None:
-        return self._editor.attended(spot.kind, spot.layer, call, of_head, offset=spot.first_head)
+    def _editing(self, spot: Spot) -> Iterator[tuple[int, Editor]]:
+        """Yield the rows in which an attention is edited, and their editors."""
+        for row, editor in enumerate(self._editors):
+            if editor.touches(spot.kind, spot.layer) or editor.closes(spot.kind):
+                yield row, editor
 
-    def _change(self, seen: Seen, change: Change | None) -> None:
-        make = seen.make
-        if change is not None:
-            seen.make = lambda: change.of(make())
+
+def _rescored(editor: Editor, spot: Spot, call: WeightsCall, of_head: OfHead) -> WeightsCall:
+    """The call with what edits make of its scores, which are the logarithms of its weights.
+
+    But for a number for each query, which no softmax tells from 0.
+    """
+    n_heads, weights = len(call.given), call.given.clone()
+    for head in range(n_heads if call.v.size(-1) else 0):
+        number = spot.first_head + head
+        if editor.rescores(spot.kind, spot.layer, number):
+            if not are_shares(call.given):
+                raise EditError(
+                    f"{spot.kind} of this model changes its weights after their softmax: its "
+                    "scores cannot be changed here, what the heads give can."
+                )
+            before = call.given[head].float().log()
+            after = editor.rescored(spot.kind, spot.layer, number, before, None)
+            rows = (after != before).any(-1)
+            weights[head][rows] = softmax(after[rows]).to(weights.dtype)
+            values = call.v[head * len(call.v) // n_heads]
+            of_head(head)[rows] = weights[head][rows] @ values
+    return replace(call, given=weights)
 
 
 def _closed(scores: Tensor, covered: Tensor) -> Tensor:

@@ -30,14 +30,19 @@ MAY_BE_SHARES = (
 )
 
 
-def logits_of(output: Any) -> Tensor:
-    """[T, V] or [C], where a module's output has some, whatever its numbers are; else empty."""
+def logits_of(output: Any, row: int = 0, n_rows: int = 1) -> Tensor:
+    """[T, V] or [C], where a module's output has some, whatever its numbers are; else empty.
+
+    row: the one of n_rows texts that are wanted.
+    """
     logits = output.get("logits") if isinstance(output, Mapping) else None
     logits = getattr(output, "logits", output) if logits is None else logits
     if not isinstance(logits, Tensor) or not logits.is_floating_point():
         return torch.zeros(0, device="cpu")
-    if logits.dim() > 1 and logits.size(0) == 1:
-        logits = logits[0]
+    if logits.dim() > 1 and logits.size(0) == n_rows:
+        logits = logits[row]
+    elif n_rows > 1:
+        return torch.zeros(0, device="cpu")
     return logits.detach() if logits.dim() in (1, 2) else torch.zeros(0, device="cpu")
 
 

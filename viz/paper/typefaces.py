@@ -105,14 +105,19 @@ def named(name: str) -> tuple[Face, ...]:
     chosen = [next((it for it in family if it.is_bold is bold), None) for bold in (False, True)]
     if faces := tuple(face for face in chosen if face):
         return faces
-    families = sorted({face.family for face in every})
     raise FigureError(
         f"There is no typeface {quoted(name)} on this machine: name a family that is installed "
-        f"({some_of(families, 8)}), or a file that ends in {', '.join(ENDINGS)}."
+        f"({some_of(families(), 8)}), or a file that ends in {', '.join(ENDINGS)}."
     )
 
 
 # The typefaces of this machine.
+
+
+@lru_cache(maxsize=1)
+def families() -> tuple[str, ...]:
+    """The families that are installed here, by their names."""
+    return tuple(sorted({face.family for path in installed() for face in faces_in(path)}))
 
 
 @lru_cache(maxsize=1)

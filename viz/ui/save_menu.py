@@ -19,6 +19,7 @@ from viz.live.alive.request import AliveError
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.printed import WIDE
+from viz.paper.typefaces import FAMILY, families
 from viz.run.settings import is_public, page_address
 from viz.screen import spell
 from viz.state.page import Page, Pane
@@ -31,6 +32,8 @@ from viz.ui.saving import TYPED_PAGES, figure_of, head_page, typed_page_of
 NONE = "This page has no files."
 WIDTHS = {"one": COLUMN, "two": PAGE, "slide": None}
 """The widths of figures in inches, by the name of what is chosen; None: a slide."""
+LAWS = {"root": "Square root", "linear": "Linear"}
+OF_SCALE = "Square root: small weights stay visible. Linear: twice the weight is twice as dark"
 PAGE_ROW = "Page"
 """The heading of files of all that a page shows."""
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
@@ -56,10 +59,10 @@ class Menu:
         return self.rows[title]
 
     def makes_papers(self) -> bool:
-        """Let the width of figures be chosen, once; else say why there are none."""
+        """Let the look of figures be chosen, once; else say why there are none."""
         if self.has_papers is None:
             with self.place:
-                self.has_papers = _choose_width()
+                self.has_papers = _choose_look()
         return self.has_papers
 
 
@@ -202,7 +205,7 @@ def download(
     )
 
 
-def _choose_width() -> bool:
+def _choose_look() -> bool:
     try:
         require("paper")
     except NotInstalled as error:
@@ -213,7 +216,12 @@ def _choose_width() -> bool:
         "two": f"Two columns, {PAGE} in",
         "slide": f"Slide 16:9, {WIDE:.2f} in",
     }
-    choose_one("Width of figures", "column", titles, session().screen.column)
+    screen = session().screen
+    choose_one("Width of figures", "column", titles, screen.column)
+    with st.container(horizontal=True, gap="small"):
+        choose_one("Scale", "scale", LAWS, screen.scale, help=OF_SCALE)
+        fonts = {"": FAMILY, **{each: each for each in families() if each != FAMILY}}
+        choose_one("Typeface", "font", fonts, screen.font, as_list=True, width=220)
     return True
 
 
@@ -235,9 +243,12 @@ def _typed_file(pane: Pane, exhibits: Iterable[Exhibit]) -> None:
 
 def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float | None, key: str) -> None:
     """width: in inches; None: a slide."""
+    scale, font = pane.screen.scale, pane.screen.font
 
     def figure() -> Figure:
-        return replace(figure_of(pane, exhibit, name=name), is_slide=width is None)
+        made = figure_of(pane, exhibit, name=name, scale=scale)
+        family = font if font in families() else ""  # a link may come from another machine
+        return replace(made, is_slide=width is None, font=family)
 
     def make(kind: str) -> bytes:
         return figure().file(kind, width)

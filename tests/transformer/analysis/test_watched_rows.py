@@ -1,6 +1,6 @@
-"""Heads of a watched model are switched off in the rows of a batch, where these are right."""
+"""Edits of a watched model run in the rows of a batch, where these are right."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from tests.representatives import cases
 from tests.transformer.watch.hugging_face import build
-from transformer import Checkpoint, decode, load_checkpoint
-from transformer.analysis.ablation import heads_off, sweep
-from transformer.analysis.scored import output_of, scored
+from transformer import Checkpoint, decode, load_checkpoint, record
+from transformer.analysis.ablation import heads_off
+from transformer.analysis.scored import Group, Output, output_of, scored
+from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit
 
 TEXT = "5 9 12 33 7 9"
@@ -43,27 +44,56 @@ def opened(family: str, folder: Path) -> Checkpoint:
     return load_checkpoint(folder, "cpu")
 
 
-def both(checkpoint: Checkpoint) -> tuple[list[int], Tensor, Tensor]:
-    """The rows of the passes of a sweep, its numbers, and those of a recording for each head."""
+def judged(checkpoint: Checkpoint) -> Output:
+    """What is judged of TEXT: a short target, or the text."""
     target = (
         decode(checkpoint, TEXT, "greedy", max_len=5).target if checkpoint.family.decodes else None
     )
-    output = output_of(checkpoint, TEXT, target)
-    edits = heads_off(checkpoint, output)
-    groups: list[tuple[Edit, ...]] = [(), *((edit,) for edit in edits)]
+    return output_of(checkpoint, TEXT, target)
+
+
+def both(checkpoint: Checkpoint, groups: Sequence[Group]) -> tuple[list[int], Tensor, Tensor]:
+    """The rows of the passes of these groups, their numbers, and those of a recording for each."""
+    output = judged(checkpoint)
     alone = torch.cat([it.log_probs for it in scored(checkpoint, output, groups, in_batches=False)])
     with counted(checkpoint.model) as rows:
-        result = sweep(checkpoint, TEXT, target)
-    assert result.edits == edits
-    return rows, torch.cat([result.log_probs[None], result.log_probs + result.changes]), alone
+        together = torch.cat([it.log_probs for it in scored(checkpoint, output, groups)])
+    return rows, together, alone
+
+
+def off(checkpoint: Checkpoint) -> list[Group]:
+    """Nothing, and each head off."""
+    return [(), *((edit,) for edit in heads_off(checkpoint, judged(checkpoint)))]
+
+
+def of_scores(checkpoint: Checkpoint) -> list[Group]:
+    """Each word hidden, and of each kind of attention every edit of its scores, on some places."""
+    output, side = judged(checkpoint), side_read(checkpoint)
+    groups: list[Group] = [(), *((Edit("hide", side, (i,)),) for i in range(1, 6))]
+    attentions = record(checkpoint, TEXT, output.target).attentions
+    for kind, attention in attentions.items():
+        last = attention.n_layers - 1, attention.n_heads - 1
+        ends = len(attention.queries) - 1, len(attention.keys) - 1
+        edits = [Edit("cut", kind, (*last, ends[0], 0)), Edit("head-uniform", kind, last)]
+        edits.append(Edit("row-force", kind, (*last, ends[0]), (0.5, 0.25, 0.25)))
+        edits.append(Edit("arrow-scale", kind, (0, 0, ends[0], 1), (0.1,)))
+        edits.append(Edit("emphasise", kind, (0, 0), (0.01, 0.0)))
+        groups += [(edit,) for edit in edits] + [tuple(edits[:1] + edits[3:])]
+        groups += [(Edit("head-mean", kind, last), Edit("hide", side, (2,)))]
+        groups += [(Edit("cut-word", kind, (1,)),)] * (kind == "cross")
+    return groups
 
 
 @pytest.mark.parametrize("family", cases(FAMILIES, FEW))
-def test_a_batch_says_what_a_recording_for_each_head_says(family: str, tmp_path: Path) -> None:
-    rows, together, alone = both(opened(family, tmp_path))
-    torch.testing.assert_close(together, alone, rtol=1e-4, atol=1e-4)
-    n_heads = len(alone) - 1
-    assert max(rows) == n_heads + 1 and len(rows) < n_heads + 3
+@pytest.mark.parametrize("groups", [off, of_scores])
+def test_a_batch_says_what_a_recording_for_each_group_says(
+    groups: Callable[[Checkpoint], list[Group]], family: str, tmp_path: Path
+) -> None:
+    checkpoint = opened(family, tmp_path)
+    some = groups(checkpoint)
+    rows, together, alone = both(checkpoint, some)
+    torch.testing.assert_close(together, alone, rtol=1e-5, atol=1e-5)
+    assert max(rows) == len(some) and len(rows) < len(some)
 
 
 class OfAllRows(nn.Module):
@@ -100,7 +130,7 @@ def test_heads_run_one_by_one_where_rows_are_not_what_they_are_alone(
     layer: Any = checkpoint.model.get_submodule("inner.bert.encoder.layer.1.output.dense")
     parent: Any = checkpoint.model.get_submodule("inner.bert.encoder.layer.1.output")
     parent.dense = style(layer)
-    rows, together, alone = both(checkpoint)
+    rows, together, alone = both(checkpoint, [*off(checkpoint), *of_scores(checkpoint)])
     torch.testing.assert_close(together, alone, rtol=1e-5, atol=1e-5)
     assert rows.count(1) >= len(alone)
 

@@ -8,8 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from transformer import Checkpoint, from_module, record
-from transformer.analysis.ablation import sweep
+from transformer.analysis.ablation import heads_off, sweep
+from transformer.analysis.scored import Group, output_of, scored
 from transformer.corpus.survey import Surveyor
+from transformer.corpus.targets import judged_targets, takes_batches
+from transformer.edits.edit import Edit
 
 pytestmark = pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
 PIECES = ["<s>", "</s>", *"abcdefgh", "<pad>"]
@@ -176,11 +179,70 @@ def test_a_text_that_is_refused_leaves_the_others_of_its_batch() -> None:
     assert {each.sentence for each in portion.heads} == {1, 3}
 
 
-def test_a_sweep_runs_no_rows_that_give_nothing() -> None:
+def test_targets_are_written_together_where_each_is_what_it_is_alone() -> None:
     module = Translator()
     told, alone = made(module, **WRITES, mask="mask"), made(module, **WRITES)
-    target = record(alone, "abcd", "xyz").target
-    expected = sweep(alone, "abcd", target).totals
+    texts = [*LINES.values()]
+    expected = judged_targets(alone, texts)
+    assert not takes_batches(alone) and takes_batches(told)
     module.batches.clear()
-    assert torch.equal(sweep(told, "abcd", target).totals, expected)
+    assert judged_targets(told, texts) == expected
+    assert len(texts) in module.batches
+
+
+def test_targets_are_written_one_by_one_where_padding_is_read() -> None:
+    class Deaf(Translator):
+        def forward(self, source: Tensor, target: Tensor, mask: Tensor | None = None) -> Tensor:
+            return super().forward(source, target)
+
+    module, texts = Deaf(), ["abc", "a"]
+    told, alone = made(module, **WRITES, mask="mask"), made(module, **WRITES)
+    assert not takes_batches(told)
+    module.batches.clear()
+    assert judged_targets(told, texts) == judged_targets(alone, texts)
     assert module.batches == {1}
+
+
+OF_MODULES: dict[str, tuple[Any, dict[str, Any], str | None]] = {
+    "encoder": (Reader(), MASK, None),
+    "generator": (Reader(is_causal=True), GOES | MASK, None),
+    "translator": (Translator(), WRITES | {"mask": "mask"}, "xyzzy"),
+}
+
+
+@pytest.mark.parametrize("name", OF_MODULES)
+def test_edits_run_in_the_rows_of_a_batch(name: str) -> None:
+    module, told, target = OF_MODULES[name]
+    checkpoint = made(module, **told)
+    written = None if target is None else record(checkpoint, "abcdefgh", target).target
+    output = output_of(checkpoint, "abcdefgh", written)
+    kind = next(iter(record(checkpoint, "abcdefgh", written).attentions))
+    groups: list[Group] = [(), *((edit,) for edit in heads_off(checkpoint, output))]
+    groups += [(Edit("cut", kind, (1, 1, 7, i)),) for i in range(8)]
+    alone = torch.cat([it.log_probs for it in scored(checkpoint, output, groups, in_batches=False)])
+    module.batches.clear()
+    together = torch.cat([it.log_probs for it in scored(checkpoint, output, groups)])
+    torch.testing.assert_close(together, alone, rtol=1e-5, atol=1e-5)
+    assert len(groups) in module.batches
+
+
+class Mixing(Reader):
+    """Rows of a batch are told from their mean."""
+
+    def forward(self, ids: Tensor, attention_mask: Tensor | None = None) -> Tensor:
+        logits = super().forward(ids, attention_mask)
+        return logits - logits.mean(0) * (len(ids) > 1)
+
+
+class Silent(Reader):
+    """Of several rows it gives nothing."""
+
+    def forward(self, ids: Tensor, attention_mask: Tensor | None = None) -> Any:
+        logits = super().forward(ids, attention_mask)
+        return logits if len(ids) == 1 else None
+
+
+@pytest.mark.parametrize("style", [Mixing, Silent])
+def test_edits_run_one_by_one_where_rows_are_not_what_they_are_alone(style: type[Reader]) -> None:
+    told, alone = (made(style(is_causal=True), **GOES, **it) for it in (MASK, {}))
+    torch.testing.assert_close(sweep(told, "abcdef").changes, sweep(alone, "abcdef").changes)

@@ -1,11 +1,16 @@
 """The one menu of a page's files: closed it costs nothing, and open it has each exhibit's."""
 
+from io import BytesIO
 from pathlib import Path
+from shlex import quote
+from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import folder, start
+from viz.paper.typefaces import FAMILY, families
 from viz.ui import save_menu
 
 __all__ = ["folder"]
@@ -42,6 +47,30 @@ def test_no_file_is_made_before_somebody_asks_for_it(
     monkeypatch.setattr(save_menu, "figure_of", lambda *of, **more: made.append(of))
     opened(checkpoint="copy")
     assert made == []
+
+
+def test_figures_have_the_scale_and_the_typeface_that_are_chosen(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    makes: dict[str, Any] = {}
+
+    def offer(title: str, make: Any, *others: Any, **named: Any) -> None:
+        makes[title] = make
+
+    monkeypatch.setattr(save_menu, "download", offer)
+
+    def command(**query: str) -> str:
+        app = opened(checkpoint="copy", text="3 8 4", picture="map", **query)
+        assert not app.exception
+        with ZipFile(BytesIO(makes["Figure as ZIP"]())) as crate:
+            return crate.read("command.txt").decode()
+
+    other = next(each for each in families() if each != FAMILY)
+    plain = command()
+    assert "--scale" not in plain and "--font" not in plain
+    chosen = command(scale="linear", font=other)
+    assert "--scale linear" in chosen and f"--font {quote(other)}" in chosen
+    assert "--font" not in command(font="/etc/passwd.ttf")
 
 
 def test_a_page_without_files_says_so(folder: Path) -> None:
