@@ -25,6 +25,9 @@ from transformer.words import text_of, words_of
 
 NO_MODEL = "This file holds arrays of one text, without a model: {}."
 _ANEW = NO_MODEL.format("nothing can be computed anew")
+LOOK = NO_MODEL.format("it can be looked at, and nothing in it changed")
+NOT_TAKEN = "{name} is not opened here: files of {endings} are taken, of at most {most} bytes."
+"""An answer to a file that somebody drops, which has another ending or too many bytes."""
 MOST_SHOWN = 2_000
 """Characters of the text that stand in the place of a sentence."""
 
@@ -142,7 +145,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
             examples=(tokenizer.text,),
             opens_at=(first.kind, 0, 0),
             notes=(
-                NO_MODEL.format("it can be looked at, and nothing in it changed"),
+                LOOK,
                 *recording.notes,
             ),
         ),
