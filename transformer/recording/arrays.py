@@ -67,9 +67,7 @@ UNLIKE = (
     "shape."
 )
 NOTHING = "{name} is empty in layer {layer}, {shape}."
-LOST = (
-    "{name} has NaN or infinity in layer {layer}, head {head}: there is nothing to show of it."
-)
+LOST = "{name} has NaN or infinity in layer {layer}, head {head}: there is nothing to show of it."
 BELOW = (
     "{name} has numbers below 0 in layer {layer}: weights are what the softmax gives, and scores "
     "are not taken."
