@@ -46,7 +46,7 @@ WORDS = {
         "{checkpoint} was a file that this page opened, and no link carries it: open it again with "
         "More and “Open arrays …”. {model} answers."
     ),
-    "here_of_file": "{title}. Each square is a head: which word looks at which.",
+    "here_of_file": "{name}: each square is a head, which says which word looks at which.",
     "decoding": "Decoding",
     "kind": "Kind of attention",
     "layer": "Layer",

@@ -172,8 +172,9 @@ def test_pictures_of_a_file_are_those_of_python_field_by_field(tmp_path: Path) -
                     np.testing.assert_allclose(values, right, atol=1e-6)
                 else:
                     np.testing.assert_array_equal(values, right)
-        notes = load(tmp_path / name, torch.device("cpu")).about.notes
-        assert [*notes[1:]] == given["facts"]["notes"]
+        about = load(tmp_path / name, torch.device("cpu")).about
+        facts = given["facts"]
+        assert [*about.notes[1:]] == facts["notes"] and about.examples == (facts["text"],)
     assert not found.lines, "\n".join(found.lines[:40])
     assert found.n_compared > 10_000
 

@@ -13,8 +13,14 @@ const VIEWS = {
   float16: Uint16Array,
   bfloat16: Uint16Array,
   bool: Uint8Array,
-  ...{ int8: Int8Array, int16: Int16Array, int32: Int32Array, int64: BigInt64Array },
-  ...{ uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, uint64: BigUint64Array },
+  int8: Int8Array,
+  int16: Int16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  uint32: Uint32Array,
+  uint64: BigUint64Array,
 };
 const LETTERS = { f: "float", i: "int", u: "uint", c: "complex", b: "bool" };
 const SAFE = { F: "float", I: "int", U: "uint", BF: "bfloat", BOOL: "bool" };

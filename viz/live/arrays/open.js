@@ -3,6 +3,7 @@
 
 import { filled, grouped } from "../payloads/numbers.js";
 import { openTables } from "../payloads/open.js";
+import { spelled } from "../payloads/words.js";
 import { bareRecording } from "./bare.js";
 import { arraysIn, NotTaken } from "./file.js";
 import { savedRecording } from "./saved.js";
@@ -19,7 +20,7 @@ export async function openArrays(file, tables, { kinds, says, token_rows: rows }
   const read = arrays.has(says.header) ? savedRecording : bareRecording;
   const recording = read(name, arrays, says);
   const site = siteOf(recording, openTables(tables), kinds, rows);
-  const answer = answerOf(recording, site);
+  const answer = answerOf(recording, site, says.most_shown);
   const sizes = Object.entries(recording.attentions).map(([kind, { nHeads, layers }]) => {
     return [kind, { title: kinds[kind].title, n_layers: layers.length, n_heads: nHeads }];
   });
@@ -65,16 +66,22 @@ function kindOf(name, { queries, keys, produced, nHeads, numbers }, kind, prompt
 }
 
 // As the engine answers a text: nothing was decoded, and nothing changed.
-function answerOf({ attentions, source, target }, { words }) {
+function answerOf({ attentions, source, target }, { words }, most) {
   const layer = (kind, i) => attentions[kind].layers[i];
   return {
-    ...{ source, target, attentions, read: [], steps: [], hypotheses: [], classes: null },
+    source,
+    target,
+    attentions,
+    read: [],
+    steps: [],
+    hypotheses: [],
+    classes: null,
     words: words.groups(source),
     targetWords: words.groups(target),
     tree: { nodes: [] },
     logProb: 0,
     isEnded: true,
-    text: textOf(source.length ? source : lastOf(attentions).keys, words),
+    text: textOf(source.length ? source : lastOf(attentions).keys, words).slice(0, most),
     asked: { prefix: [] },
     weights: (kind, i) => layer(kind, i).weights,
     allowed: (kind, i) => layer(kind, i).open,
@@ -86,6 +93,7 @@ const lastOf = (attentions) => Object.values(attentions).at(-1);
 // The text in the field: `OneText` of transformer/formats/bare_arrays.py.
 function textOf(tokens, words) {
   const seen = tokens.filter(({ special }) => !special);
+  const whole = spelled(seen).join("").replaceAll("▁", " ").trim();
   const each = words.groups(seen).map((group) => words.bare(group.map((i) => seen[i])));
-  return each.join(" ").trim() || tokens.map(({ piece }) => piece).join(" ") || "-";
+  return (whole.includes(" ") ? whole : each.join(" ").trim()) || tokens.map(({ piece }) => piece).join(" ") || "-";
 }

@@ -9,7 +9,7 @@ from transformer import Recording, from_weights
 from transformer.files.regular_file import DAMAGED
 from transformer.files.torch_file import NOT_WHOLE, OBJECTS
 from transformer.files.weights_file import ARRAYS, MOST_PARTS, NO_NUMBERS, UNPACKS
-from transformer.formats.bare_arrays import FAMILY, LOOK, NO_ATTENTION, NOT_TAKEN, TITLE
+from transformer.formats.bare_arrays import FAMILY, LOOK, MOST_SHOWN, NO_ATTENTION, NOT_TAKEN, TITLE
 from transformer.recording import arrays, opening
 from transformer.recording.packing import FORMAT, HEADER
 from transformer.token import UNKNOWN
@@ -38,6 +38,7 @@ def arrays_tables() -> dict[str, Any]:
             "most": MOST,
             "most_unpacked": MOST_UNPACKED,
             "most_parts": MOST_PARTS,
+            "most_shown": MOST_SHOWN,
             "roles": ROLES,
             "names": arrays.OURS.pattern,
             "header": HEADER,

@@ -38,7 +38,7 @@ export function createFiles(page, worker, { tables, ...own }, refuse) {
   // What is chosen, too, where another text is: a file has one.
   function leaving(changes) {
     const { file, before: name } = page.chosen().model;
-    return file && "text" in changes ? { checkpoint: name } : {};
+    return file && "text" in changes ? { checkpoint: name } : null;
   }
 
   const isOfFiles = ({ dataTransfer }) => dataTransfer?.types.includes("Files");

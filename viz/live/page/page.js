@@ -62,9 +62,10 @@ export default function live(draws, code, content) {
   // isEntry: Back leads to what was shown before; else it is the same entry, as while a sentence is
   // typed. isOther: it is another text than that of whoever types.
   function choose(changes, isEntry = false, isOther = false) {
-    own.screen = screens.choose(own.screen, { ...files.leaving(changes), ...changes });
+    const leaving = files.leaving(changes);
+    own.screen = screens.choose(own.screen, { ...leaving, ...changes });
     own.isOther = isOther;
-    writeAddress(screens.spell(own.screen), isEntry);
+    writeAddress(screens.spell(own.screen), isEntry || leaving !== null);
     refresh();
   }
 

@@ -201,7 +201,7 @@ export const single = (tokens) => tokens.map((_, i) => [i]);
 const begins = (tokens, i) => tokens[i].begins && (tokens[i - 1].ends ?? tokens[i - 1].ends === undefined);
 
 // What each token adds to the text, with the space before it where that is marked.
-function spelled(tokens) {
+export function spelled(tokens) {
   return characters(tokens).map((text, i) => (i && begins(tokens, i) ? ` ${text}` : text));
 }
 
