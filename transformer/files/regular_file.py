@@ -151,6 +151,7 @@ def files_of(folder: Path, endings: Iterable[str]) -> list[Path]:
 CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
 """The words of readers for a file that ends too soon."""
 _WORDS = r"[a-z]{2,}\W+[a-z]{2,}"
+DAMAGED = "it is damaged, or something else"
 HEADER = 100 << 20
 """Bytes that safetensors allows a header."""
 
@@ -178,7 +179,7 @@ def broken(file: Path, message: str) -> str:
         return f"it is text that begins {text!r}"
     if re.search(CUT, message):
         return "it is cut off"
-    return f"it is damaged, or something else{_reason(message)}"
+    return f"{DAMAGED}{_reason(message)}"
 
 
 def _text(file: Path) -> str:

@@ -23,6 +23,8 @@ from transformer.files.weights import Misfit
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 """Advice about a file that holds more than weights."""
+OBJECTS = "holds Python objects, which are not loaded: save only arrays of numbers"
+NOT_WHOLE = "is not a whole file of weights: {why}"
 
 _LOADING = threading.Lock()
 """torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
@@ -144,12 +146,12 @@ def _unreadable(file: Path, error: Exception) -> str:
     if forbidden:
         return f"holds Python objects ({forbidden[1]}), which are not loaded: {ADVICE}"
     if "allow_pickle" in message:
-        return "holds Python objects, which are not loaded: save only arrays of numbers"
+        return OBJECTS
     if isinstance(error, FileNotFoundError | PermissionError | IsADirectoryError):
         return f"cannot be read: {error.strerror}"
     message = "EOF" if isinstance(error, EOFError) else message
     inner = re.search(r"WeightsUnpickler error: (.*)", message)
-    return f"is not a whole file of weights: {broken(file, inner[1] if inner else message)}"
+    return NOT_WHOLE.format(why=broken(file, inner[1] if inner else message))
 
 
 def _require_stored(file: Path) -> None:

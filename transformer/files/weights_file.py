@@ -224,6 +224,8 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
 LARGEST_ARRAYS = 1 << 30
 """Bytes of a file of arrays, and of what it unpacks to."""
 ARRAYS = (".npz", ".safetensors")
+UNPACKS = "would unpack to {n_bytes} bytes, where at most {most} are read"
+NO_NUMBERS = "holds {name} of {type}, where numbers belong"
 
 
 def read_arrays(file: Path) -> dict[str, Tensor | str]:
@@ -242,9 +244,8 @@ def read_arrays(file: Path) -> dict[str, Tensor | str]:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             n_bytes = sum(entry.file_size for entry in archive.infolist())
         if n_bytes > LARGEST_ARRAYS:
-            raise Misfit(
-                f"would unpack to {n_bytes:,} bytes, where at most {LARGEST_ARRAYS:,} are read"
-            )
+            most = f"{LARGEST_ARRAYS:,}"
+            raise Misfit(UNPACKS.format(n_bytes=f"{n_bytes:,}", most=most))
         with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
             return {name: _of_numpy(name, arrays[name]) for name in arrays.files}
 
@@ -263,7 +264,7 @@ def _of_numpy(name: str, array: Any) -> Tensor | str:
     if array.dtype.kind == "U" and not array.ndim:
         return str(array)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-        raise Misfit(f"holds {clean(name)} of {array.dtype}, where numbers belong")
+        raise Misfit(NO_NUMBERS.format(name=clean(name), type=array.dtype))
     return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
 
 

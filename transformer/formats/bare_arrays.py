@@ -26,6 +26,11 @@ from transformer.words import text_of, words_of
 
 NO_MODEL = "This file holds arrays of one text, without a model: {}."
 _ANEW = NO_MODEL.format("nothing can be computed anew")
+LOOK = NO_MODEL.format("it can be looked at, and nothing in it changed")
+TITLE = "attention without a model"
+NO_ATTENTION = "is a recording without attention"
+NOT_TAKEN = "{name} is not opened here: files of {endings} are taken, of at most {most} bytes."
+"""An answer to a file that somebody drops, which has another ending or too many bytes."""
 MOST_SHOWN = 2_000
 """Characters of the text that stand in the place of a sentence."""
 
@@ -130,7 +135,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
         raise CheckpointError(str(error)) from error
     attentions = recording.attentions
     if not attentions:
-        raise CheckpointError(f"{path.name} is a recording without attention.")
+        raise CheckpointError(f"{path.name} {NO_ATTENTION}.")
     first = [*attentions.values()][-1]
     tokenizer = OneText(recording.source or first.keys)
     kinds = tuple((kind, of.n_layers, of.n_heads) for kind, of in attentions.items())
@@ -138,13 +143,13 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     return Checkpoint(
         path=path,
         about=About(
-            title="attention without a model",
+            title=TITLE,
             recipe="",
             tokenizer=tokenizer.kind,
             examples=(tokenizer.text,),
             opens_at=(first.kind, 0, 0),
             notes=(
-                NO_MODEL.format("it can be looked at, and nothing in it changed"),
+                LOOK,
                 *recording.notes,
             ),
         ),

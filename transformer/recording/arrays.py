@@ -49,6 +49,32 @@ FIELDS = ("weights", "q", "k", "v", "mask", "scale")
 AXES = {"weights": "heads, queries, keys", "q": "heads, queries, d_head"}
 AXES |= {"k": "heads, keys, d_head", "v": "heads, keys, d_value"}
 
+# Sentences on arrays that are refused: the page without a server says them, too.
+
+KIND = "{what} of attention: name arrays {kinds}."
+NO_KIND, NOT_A_KIND = "There is no kind", "{name} is not a kind"
+TWICE = "There are two arrays of {kind}: {kind} and {kind}.… : keep one."
+MISSING = "Layer {layer} of {name} is missing: there are {layers}."
+BATCH = "{name} has a batch axis, {shape}: give one text, as weights[:, 0]."
+BATCH_OF_LAYER = (
+    "{name} has a batch axis of {n}: give one text, as [each[0] for each in weights], or write "
+    "without beams."
+)
+OTHER_AXES = "{name} is {shape}: its axes are layers, {axes}."
+OTHER_AXES_OF_LAYER = "A layer of {name} is {shape}, where three axes belong."
+UNLIKE = (
+    "Layer {layer} of {name} is {shape}, and layer 0 is {first}: all layers of a kind have one "
+    "shape."
+)
+NOTHING = "{name} is empty in layer {layer}, {shape}."
+LOST = "{name} has NaN or infinity in layer {layer}, head {head}: there is nothing to show of it."
+BELOW = (
+    "{name} has numbers below 0 in layer {layer}: weights are what the softmax gives, and scores "
+    "are not taken."
+)
+GIVEN_SO = "they were given"
+OTHER_TOKENS = "{kind} has {n} {side}, and there are {n_tokens} tokens for them."
+
 
 @usual_state()
 def from_weights(
@@ -85,7 +111,7 @@ def from_weights(
         kind = kind or _self_kind(of.calls)
         made[kind] = _attention(kind, of, *_sides(kind, layers, rows, columns))
     attentions = {kind: made[kind] for kind in ROLES if kind in made}
-    notes = (note_on_sums(kind, each.calls, "they were given") for kind, each in attentions.items())
+    notes = (note_on_sums(kind, each.calls, GIVEN_SO) for kind, each in attentions.items())
     source, target = _source_and_target(attentions, layers)
     return Recording(
         source=source,
@@ -144,8 +170,8 @@ def _kinds_in(weights: Any) -> tuple[dict[str, Any], Texts]:
     ours = {name: match for name in names if (match := OURS.fullmatch(name))}
     others = [name for name in names if name not in ours and name != "tokens"]
     if others or not ours:
-        what = f"{quoted(others[0])} is not a kind" if others else "There is no kind"
-        raise InputError(f"{what} of attention: name arrays {', '.join(ROLES)}.")
+        what = NOT_A_KIND.format(name=quoted(others[0])) if others else NO_KIND
+        raise InputError(KIND.format(what=what, kinds=", ".join(ROLES)))
     texts = _texts_in(weights["tokens"]) if "tokens" in names else (None, None)
     return _ours(weights, ours), texts
 
@@ -185,7 +211,7 @@ def _ours(weights: Any, names: Mapping[str, re.Match[str]]) -> dict[str, Any]:
         of[None if layer is None else int(layer)] = weights[name]
     for kind, parts in fields.items():
         if kind in result:
-            raise InputError(f"There are two arrays of {kind}: {kind} and {kind}.… : keep one.")
+            raise InputError(TWICE.format(kind=kind))
         result[kind] = {
             field: of[None] if None in of else _in_order(kind, of) for field, of in parts.items()
         }
@@ -197,7 +223,7 @@ def _in_order(kind: str, layers: Mapping[Any, Any]) -> list[Any]:
     missing = sorted({*range(len(layers))} - {*layers})
     if missing:
         name = kind or "the attention"
-        raise InputError(f"Layer {missing[0]} of {name} is missing: there are {sorted(layers)}.")
+        raise InputError(MISSING.format(layer=missing[0], name=name, layers=sorted(layers)))
     return [layers[i] for i in range(len(layers))]
 
 
@@ -262,10 +288,7 @@ def _with_weights(
     )
     for layer, each in enumerate(layers):
         if bool((each < 0).any()):
-            raise InputError(
-                f"{kind} has numbers below 0 in layer {layer}: weights are what the softmax gives, "
-                "and scores are not taken."
-            )
+            raise InputError(BELOW.format(name=kind, layer=layer))
         n_heads, _, n_keys = each.shape
         v = beside["v"][layer] if "v" in beside else each.new_zeros(n_heads, n_keys, 0)
         if n_heads % len(v) or v.size(1) != n_keys:
@@ -320,28 +343,21 @@ def _layers(kind: str, field: str, value: Any) -> list[Tensor]:
     if _is_array(value) or not any(map(_is_array, items_of(value) or [])):
         whole = _tensor(name, value)
         if whole.dim() == 5:
-            raise InputError(
-                f"{name} has a batch axis, {list(whole.shape)}: give one text, as weights[:, 0]."
-            )
+            raise InputError(BATCH.format(name=name, shape=list(whole.shape)))
         if whole.dim() != 4:
-            raise InputError(f"{name} is {list(whole.shape)}: its axes are layers, {axes}.")
+            raise InputError(OTHER_AXES.format(name=name, shape=list(whole.shape), axes=axes))
         layers = list(whole)
     else:
         layers = [_of_one(name, each) for each in value]
     for layer, each in enumerate(layers):
         if each.shape[:2] != layers[0].shape[:2] or each.size(2) != layers[0].size(2):
-            raise InputError(
-                f"Layer {layer} of {name} is {list(each.shape)}, and layer 0 is "
-                f"{list(layers[0].shape)}: all layers of a kind have one shape."
-            )
+            shapes = {"shape": list(each.shape), "first": list(layers[0].shape)}
+            raise InputError(UNLIKE.format(layer=layer, name=name, **shapes))
         if not each.numel():
-            raise InputError(f"{name} is empty in layer {layer}, {list(each.shape)}.")
+            raise InputError(NOTHING.format(name=name, layer=layer, shape=list(each.shape)))
         lost = (~each.isfinite()).flatten(1).any(1).nonzero().flatten().tolist()
         if lost:
-            raise InputError(
-                f"{name} has NaN or infinity in layer {layer}, head {lost[0]}: there is nothing to "
-                "show of it."
-            )
+            raise InputError(LOST.format(name=name, layer=layer, head=lost[0]))
     if not layers:
         raise InputError(f"{name} is empty: {_EAGER}, where it is a model of Hugging Face's.")
     return layers
@@ -355,12 +371,9 @@ def _of_one(name: str, value: Any) -> Tensor:
     if each.dim() == 4 and len(each) == 1:
         return each[0]
     if each.dim() == 4:
-        raise InputError(
-            f"{name} has a batch axis of {len(each)}: give one text, as [each[0] for each in "
-            "weights], or write without beams."
-        )
+        raise InputError(BATCH_OF_LAYER.format(name=name, n=len(each)))
     if each.dim() != 3:
-        raise InputError(f"A layer of {name} is {list(each.shape)}, where three axes belong.")
+        raise InputError(OTHER_AXES_OF_LAYER.format(name=name, shape=list(each.shape)))
     return each
 
 
@@ -468,7 +481,7 @@ def _attention(
         rows = rows[-n_queries:]  # the last of a text whose others were read before
     for of, name, n in ((rows, "rows", n_queries), (columns, "columns", n_keys)):
         if of is not None and len(of) != n:
-            raise InputError(f"{kind} has {n} {name}, and there are {len(of)} tokens for them.")
+            raise InputError(OTHER_TOKENS.format(kind=kind, n=n, side=name, n_tokens=len(of)))
     return Attention(
         kind=kind,
         queries=numbered(n_queries) if rows is None else rows,

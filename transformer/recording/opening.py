@@ -42,6 +42,8 @@ CLASSES: Mapping[str, Any] = {
     )
 }
 """The parts of a recording: a file names no others."""
+OTHER_FORMAT = "is a recording of format {format}, and {own} is read"
+NOT_WHOLE = "is not a whole recording: save it again"
 
 
 @usual_state()
@@ -67,8 +69,8 @@ def load_recording(path: str | Path) -> Recording:
     try:
         values = json.loads(header)
         if values["format"] != FORMAT:
-            what = f"format {quoted(values['format'])}, and {FORMAT} is read"
-            raise InputError(f"{place(file)} is a recording of {what}.")
+            what = OTHER_FORMAT.format(format=quoted(values["format"]), own=FORMAT)
+            raise InputError(f"{place(file)} {what}.")
         recording, checked = (_read(values[name], arrays) for name in ("recording", "checked"))
         if type(recording) is not Recording or type(checked) is not Checked:
             raise ValueError("it holds something else")
@@ -78,7 +80,7 @@ def load_recording(path: str | Path) -> Recording:
     except (*BROKEN, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{place(file)} is not a whole recording: save it again.") from error
+        raise InputError(f"{place(file)} {NOT_WHOLE}.") from error
     vars(recording)["checked"] = _checked(recording, checked)
     return recording
 

@@ -39,6 +39,14 @@ WORDS = {
     "more": "More",
     "try_": "Try",
     "checkpoint": "Checkpoint",
+    "open_arrays": "Open arrays …",
+    "of_file": "{name}: {look} It stays in this browser. Type a sentence, and {before} answers it.",
+    "one_file": "{n} files cannot be opened together: drop one.",
+    "file_gone": (
+        "{checkpoint} was a file that this page opened, and no link carries it: open it again with "
+        "More and “Open arrays …”. {model} answers."
+    ),
+    "here_of_file": "{name}: each square is a head, which says which word looks at which.",
     "decoding": "Decoding",
     "kind": "Kind of attention",
     "layer": "Layer",

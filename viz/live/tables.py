@@ -102,7 +102,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             kind: [of.number(layer) for layer in range(of.n_layers)]
             for kind, of in attentions.items()
         },
-        "kinds": {kind: _kind(recording, kind) for kind in attentions},
+        "kinds": {kind: kind_tables(recording, kind) for kind in attentions},
         "notes": _notes(),
         "token_rows": _token_rows(checkpoint),
         "decode_player": decoding
@@ -177,7 +177,8 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
 # Pictures: what their headers say whatever the text.
 
 
-def _kind(recording: Recording, kind: str) -> dict[str, Any]:
+def kind_tables(recording: Recording, kind: str) -> dict[str, Any]:
+    """All that pictures of one kind of attention say whatever the text."""
     map = known_map(recording, kind, Reading())
     rows, columns = starts(map)
     metrics = metrics_of(recording.attentions[kind])
@@ -189,13 +190,13 @@ def _kind(recording: Recording, kind: str) -> dict[str, Any]:
         "favourites": [name for name in FAVOURITES if name in metrics],
         "headers": plain,
         "changes": {
-            name: _changes(plain, _headers(recording, kind, reading))
+            name: changes(plain, _headers(recording, kind, reading))
             for name, reading in READINGS.items()
         },
     }
 
 
-def _changes(plain: Headers, other: Headers) -> Headers:
+def changes(plain: Headers, other: Headers) -> Headers:
     """The fields of headers that a reading changes."""
     return {
         name: {key: value for key, value in header.items() if plain[name].get(key) != value}

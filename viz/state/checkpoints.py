@@ -27,6 +27,7 @@ from transformer.files.regular_file import natural
 from transformer.files.weights_file import ARRAYS
 from transformer.fingerprint import size_of
 from transformer.formats.adapter import own_adapter, pair_of
+from transformer.formats.bare_arrays import NOT_TAKEN
 from transformer.formats.bare_arrays import load as load_arrays
 from transformer.formats.opening import find_format, format_of, is_there, locate
 from transformer.formats.own_module import offered
@@ -118,10 +119,8 @@ def open_dropped(name: str, content: bytes) -> str:
     """
     suffix = Path(name).suffix.lower()
     if suffix not in ARRAYS or len(content) > largest_dropped():
-        raise CheckpointError(
-            f"{clean(name)} is not opened here: files of {' or '.join(ARRAYS)} are taken, of at "
-            f"most {largest_dropped():,} bytes."
-        )
+        taken = {"endings": " or ".join(ARRAYS), "most": f"{largest_dropped():,}"}
+        raise CheckpointError(NOT_TAKEN.format(name=clean(name), **taken))
     stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:60] or "arrays"
     folder = Path(_dropped_folder().name) / hashlib.sha256(content).hexdigest()[:16]
     path = folder / f"{stem}{suffix}"

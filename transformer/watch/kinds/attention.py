@@ -22,7 +22,7 @@ NO_TEXTS: Mapping[int, int] = MappingProxyType({})
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Tokens of the one text that a model reads; or side, "source" or "target", -> its tokens."""
 
-_SPECIAL = re.compile(r"</?(?!unk>)[a-z_]+>|\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|<\|.*\|>")
+SPECIAL = re.compile(r"</?(?!unk>)[a-z_]+>|\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|<\|.*\|>")
 
 
 class Calls(Sequence[AttentionCall]):
@@ -304,4 +304,4 @@ def is_special(piece: str) -> bool:
     >>> is_special("<pad>"), is_special("[CLS]"), is_special("pad")
     (True, True, False)
     """
-    return bool(_SPECIAL.fullmatch(piece))
+    return bool(SPECIAL.fullmatch(piece))

@@ -316,8 +316,12 @@ def _first_word(seen: Seen) -> int | None:
 
 # Rows that do not sum to 1, because weights were changed between their softmax and the values.
 
-_ROUGH = 0.02
+ROUGH = 0.02
 """A sum that is this near to 1 is 1: some models keep their weights in few bits."""
+SUMS = (
+    "Rows of {name} sum to {least} up to {largest}, as {why}: entropy and other numbers of heads "
+    "are of such rows."
+)
 
 
 def notes_on_sums(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
@@ -337,9 +341,7 @@ def note_on_sums(name: str, calls: Iterable[AttentionCall], why: str) -> str:
     """Say what rows sum to, where that is not 1; "" where it is. why: a clause."""
     sums = torch.cat([call.weights().sum(-1)[call.allowed().any(-1)].cpu() for call in calls])
     least, largest = sums.aminmax() if len(sums) else (torch.ones(()), torch.ones(()))
-    if max(1 - float(least), float(largest) - 1) <= _ROUGH:
+    if max(1 - float(least), float(largest) - 1) <= ROUGH:
         return ""
-    return (
-        f"Rows of {name} sum to {float(least):.2f} up to {float(largest):.2f}, as {why}: entropy "
-        "and other numbers of heads are of such rows."
-    )
+    sums_to = {"least": f"{float(least):.2f}", "largest": f"{float(largest):.2f}"}
+    return SUMS.format(name=name, why=why, **sums_to)

@@ -5,8 +5,9 @@
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { tell } from "../kit/sync.js";
+import { isZip } from "../kit/zip.js";
 import { addressOf, isFigure } from "./carried.js";
-import { figuresIn, isZip } from "./crate.js";
+import { figuresIn } from "./crate.js";
 
 const OTHERS = '[data-testid="stFileUploaderDropzone"]'; // they take files of their own
 

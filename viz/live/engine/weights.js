@@ -46,7 +46,7 @@ export function openWeights(file, kernel, rooms) {
 }
 
 // The entries of a safetensors file, and where their bytes begin.
-function headerOf(file) {
+export function headerOf(file) {
   try {
     const length = Number(new DataView(file).getBigUint64(0, true));
     const entries = JSON.parse(new TextDecoder().decode(new Uint8Array(file, 8, length)));

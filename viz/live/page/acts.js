@@ -1,6 +1,7 @@
 // What components tell, as the pages of the app hear it: each is a change of what is chosen.
 
 import { listed } from "./address.js";
+import { largeOf } from "./chosen.js";
 import { moved, pinToken, pinsOf } from "./pins.js";
 
 // page: { chosen(), choose(changes, isEntry), facts(), sides(), components }; strip: of the edits.
@@ -78,7 +79,8 @@ export function createActs(page, strip) {
     }
     if (it.tool === "arrows") return cut([[it.head, row, column]]);
     const { rows, columns } = page.facts().groups[it.kind];
-    const picture = "cell_steps" in page.components ? "inside" : it.picture;
+    const isInside = "cell_steps" in page.components && largeOf(it.model).includes("inside");
+    const picture = isInside ? "inside" : it.picture;
     const place = `${rows[row][0]},${columns[column][0]}`;
     page.choose({ cell: place, picture, pins: `q${row},k${column}` });
   }

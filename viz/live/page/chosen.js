@@ -23,7 +23,7 @@ export function readChosen(screen, screens, models, opening) {
   const chosen = {
     page,
     model,
-    text: screen.text ?? model.examples[0],
+    text: model.file ? model.text : (screen.text ?? model.examples[0]),
     method: model.methods.some(([name]) => name === value("decoding"))
       ? value("decoding")
       : model.methods[0]?.[0],
@@ -38,10 +38,10 @@ export function readChosen(screen, screens, models, opening) {
     special: value("special") || (isOpening ? model.special : "shown"),
     pins: value("pins") ? value("pins").split(",") : [],
     cell: value("cell") ? numbers(value("cell"), ",") : null,
-    picture: LARGE[value("picture")] ? value("picture") : "arrows",
+    picture: largeOf(model).includes(value("picture")) ? value("picture") : "arrows",
     step: Number(value("step")),
     lines: Number(value("lines")),
-    tool: isUnchanged ? "look" : value("tool"),
+    tool: isUnchanged || model.file ? "look" : value("tool"),
     tint: value("tint") || "log_prob",
     alignment: isOn("alignment"),
     path: isOn("path"),
@@ -53,6 +53,9 @@ export function readChosen(screen, screens, models, opening) {
   };
   return { ...chosen, b: hasSecond ? readSecond(value, chosen, models) : null };
 }
+
+// The large pictures of a model; a file of weights has no queries and keys to look inside of.
+export const largeOf = ({ file }) => Object.keys(LARGE).filter((name) => name !== "inside" || !file);
 
 // [name, what its payload is made of] of each picture, in the order in which they are painted.
 export function pictures(it, components) {

@@ -2,6 +2,8 @@
 
 import { element } from "../../components/kit/page.js";
 import { readAddress } from "./address.js";
+import { largeOf } from "./chosen.js";
+import { isArrays } from "./files.js";
 import { filled, standsIn } from "./models.js";
 import { LARGE, PAGES } from "./pages.js";
 import { createMenu } from "../shelf/shelf.js";
@@ -19,7 +21,8 @@ export function createControls(page, acts) {
   function draw(it, isOther) {
     const field = at("text");
     if (document.activeElement !== field || isOther) field.value = it.text;
-    document.querySelector(".here").textContent = filled(words.here[it.page], it.model);
+    const here = it.model.file ? words.here_of_file : words.here[it.page];
+    document.querySelector(".here").textContent = filled(here, it.model);
     for (const button of document.querySelectorAll("nav button")) {
       button.hidden = !PAGES[button.dataset.page].isOffered(it.model);
       button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
@@ -36,13 +39,16 @@ export function createControls(page, acts) {
     fill("checkpoint", models.map(({ name, label }) => [name, label]), it.model.name);
     fill("decoding", methods, it.method);
     if (!methods.length) at("decoding").hidden = true;
+    if (!examples.length) at("example").hidden = true;
     fill("kind", Object.entries(kinds).map(([kind, { title }]) => [kind, title]), it.kind);
     fill("layer", numbered(nLayers, "L"), String(it.layer));
     fill("head", numbered(nHeads, "H"), String(it.head));
     fill("tokens", words.tokens, it.asWords ? "words" : "pieces");
     fill("special", words.special, it.special);
+    at("experiment").hidden = Boolean(it.model.file);
     at("experiment").setAttribute("aria-pressed", String(it.tool !== "look"));
-    const large = words.pictures.filter(([name]) => LARGE[name] in components);
+    const isLarge = ([name]) => LARGE[name] in components && largeOf(it.model).includes(name);
+    const large = words.pictures.filter(isLarge);
     radios(at("picture"), large, it.picture, (picture) => page.choose({ picture }));
     radios(at("tool"), words.tools, it.tool, (tool) => page.choose({ tool }));
     at("app").hidden = !words.app;
@@ -55,14 +61,15 @@ export function createControls(page, acts) {
     const unknown = page.unknown();
     const { page: place, checkpoint } = Object.fromEntries(unknown);
     const isPage = Object.hasOwn(words.absent, place);
+    const isFile = checkpoint && isArrays(checkpoint);
     const isOther = ([name]) => name !== "checkpoint" && !(name === "page" && isPage);
     const others = unknown.filter(isOther).map((each) => each.join("="));
     const app = words.app ? words.elsewhere_here : words.elsewhere;
     const says = [
       isPage && words.absent[place],
-      checkpoint && filled(words.not_here, { checkpoint, model: model.name }),
+      checkpoint && filled(isFile ? words.file_gone : words.not_here, { checkpoint, model: model.name }),
       others.length && filled(words.lacks, { what: others.join(", ") }),
-      filled(app, { address: readAddress(), here: titleOf(here) }),
+      isFile ? "" : filled(app, { address: readAddress(), here: titleOf(here) }),
     ];
     at("elsewhere").hidden = !unknown.length;
     at("elsewhere").textContent = unknown.length ? says.filter(Boolean).join(" ") : "";
@@ -128,7 +135,9 @@ export function fill(id, options, value) {
 }
 
 export function radios(node, options, value, choose) {
-  if (node.childElementCount !== options.length) {
+  const names = options.map(([name]) => name).join();
+  if (node.dataset.options !== names) {
+    node.dataset.options = names;
     const buttons = options.map(([name, title]) => {
       const button = Object.assign(element("button", "", title), { type: "button" });
       button.onclick = () => choose(name);

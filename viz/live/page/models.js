@@ -17,7 +17,7 @@ export function createModels(models, worker, base, node, words, changed) {
     return least.bytes < own.bytes / 2 ? least.name : name;
   };
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
-  Object.assign(own, { refused: "", shows: "" });
+  Object.assign(own, { refused: "", shows: "", instead: "" });
   const second = { name: null, isOpen: false, have: 0, fault: "", isHeld: false }; // of B, on Compare
   let settle;
   const ready = new Promise((go) => (settle = go));
@@ -123,6 +123,7 @@ export function createModels(models, worker, base, node, words, changed) {
 
   function say() {
     const { coming, chosen, fault, have, refused } = own;
+    if (own.instead) return tell(refused || own.instead, Boolean(refused));
     const now = openOne();
     const wanted = by.get(coming ?? chosen);
     const values = { model: now ?? coming ?? chosen, chosen, coming, fault };
@@ -135,6 +136,19 @@ export function createModels(models, worker, base, node, words, changed) {
     button.hidden = Boolean(coming) || now === chosen;
     button.textContent = filled(fault ? words.again : words.fetch, values);
     button.onclick = () => open(fault ? own.asked : chosen);
+  }
+
+  // sentence: of what is shown in the place of a model's answer; "": a model answers.
+  function showInstead(sentence) {
+    if (own.instead !== sentence) Object.assign(own, { instead: sentence, refused: "" });
+    if (sentence) say();
+  }
+
+  function tell(sentence, isFault) {
+    text.textContent = sentence;
+    node.toggleAttribute("data-fault", isFault);
+    node.dataset.open = "";
+    bar.hidden = button.hidden = true;
   }
 
   function statement() {
@@ -154,7 +168,7 @@ export function createModels(models, worker, base, node, words, changed) {
     return new Promise((go) => waiting.push([name, () => go(name)]));
   }
 
-  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne, beside, besideSays };
+  return { choose, hears, hear, refuse, show, showInstead, whenOpen, ready, openOne, beside, besideSays };
 }
 
 // Whether a model reads what another one does, and has the same kinds of attention.

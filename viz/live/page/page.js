@@ -8,6 +8,7 @@ import { createScreen, listed, readAddress, writeAddress } from "./address.js";
 import { pictures, readChosen } from "./chosen.js";
 import { createCompare } from "./compare.js";
 import { createControls } from "./controls.js";
+import { createFiles } from "./files.js";
 import { createHeads } from "./heads.js";
 import { createModels, filled } from "./models.js";
 import { notesOf } from "./notes.js";
@@ -49,6 +50,7 @@ export default function live(draws, code, content) {
   const heads = createHeads(page, content.surveys, refresh);
   const compare = createCompare(page, put);
   const sweep = createSweep(page, answers, refresh);
+  const files = createFiles(page, worker, { ...content.arrays, tables: models[0].tables }, loads.refuse);
   const headers = () => {
     const { palette, heads: given } = themes[own.theme];
     return { change_offer: { palette }, word_card: { palette }, ...given };
@@ -60,9 +62,10 @@ export default function live(draws, code, content) {
   // isEntry: Back leads to what was shown before; else it is the same entry, as while a sentence is
   // typed. isOther: it is another text than that of whoever types.
   function choose(changes, isEntry = false, isOther = false) {
-    own.screen = screens.choose(own.screen, changes);
+    const leaving = files.leaving(changes);
+    own.screen = screens.choose(own.screen, { ...leaving, ...changes });
     own.isOther = isOther;
-    writeAddress(screens.spell(own.screen), isEntry);
+    writeAddress(screens.spell(own.screen), isEntry || leaving !== null);
     refresh();
   }
 
@@ -71,6 +74,11 @@ export default function live(draws, code, content) {
     controls.draw(it, own.isOther);
     own.isOther = false;
     if (!isOfText(it.page)) return paint(it); // no weights are sent for it
+    loads.showInstead(it.model.file ? filled(words.of_file, it.model) : "");
+    if (it.model.file) {
+      answers.ask(it, pictures(it, components), it.model.file);
+      return paint(it);
+    }
     loads.choose(it.model.name);
     const isHere = loads.beside(it.b?.request.checkpoint ?? null);
     if (it.b) it.b.request.isHere = isHere; // once it is, the same is asked for anew
@@ -142,6 +150,7 @@ export default function live(draws, code, content) {
     const isPlain = facts() && !edits && !prefix.length;
     const says = isPlain ? notesOf(facts(), model, method, words.notes) : [];
     const methods = model.methods.map(([, title]) => title).join(" and ");
+    if (model.notes) says.push(...model.notes);
     if (model.unoffered) says.push(filled(words.unoffered, { method: model.unoffered, methods }));
     const node = document.getElementById("notes");
     node.hidden = !says.length;
@@ -189,7 +198,11 @@ export default function live(draws, code, content) {
     if (own.opened) paint(chosen());
   }
 
-  worker.onmessage = ({ data }) => (loads.hears(data) ? loads.hear(data) : answers.hear(data));
+  worker.onmessage = ({ data }) => {
+    if (files.hears(data)) files.hear(data);
+    else if (loads.hears(data)) loads.hear(data);
+    else answers.hear(data);
+  };
   worker.onerror = ({ message }) => loads.refuse(message || words.no_worker);
   window.addEventListener("popstate", open);
   window.addEventListener("pageshow", markDone);

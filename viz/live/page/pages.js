@@ -24,7 +24,7 @@ export const PAGES = {
     groups: ["text", "model"],
     isUnchanged: true,
     hasSecond: true,
-    isOffered: () => true,
+    isOffered: isModel,
     pictures({ picture }) {
       const large = picture === "map" ? LARGE.map : LARGE.arrows;
       return ["token_rows", `${large} a`, `${large} b`, "comparison", "head_map difference"];
@@ -33,10 +33,10 @@ export const PAGES = {
   sweep: {
     groups: ["text", "model"],
     isUnchanged: true,
-    isOffered: () => true,
+    isOffered: isModel,
     pictures: () => ["token_rows"],
   },
-  heads: { groups: ["model"], isOffered: () => true, pictures: () => [] },
+  heads: { groups: ["model"], isOffered: isModel, pictures: () => [] },
   gallery: listOf("gallery"),
   stories: listOf("stories"),
   lessons: listOf("lessons"),
@@ -48,6 +48,11 @@ export const isOfText = (page) => PAGES[page].groups.includes("text");
 function listOf(name) {
   const isOffered = () => document.querySelector(`section[data-of="${name}"]`) !== null;
   return { groups: [], isOffered, pictures: () => [] };
+}
+
+// Not of arrays that a reader brought as a file.
+function isModel({ file }) {
+  return !file;
 }
 
 function isWriter({ methods }) {

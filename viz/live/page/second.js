@@ -9,7 +9,7 @@ import { listed, numbers } from "./address.js";
 export function readSecond(value, it, models) {
   const { model, method, made } = it;
   const [name, by] = [value("checkpoint_b"), value("method_b")];
-  const isOther = (other) => other.name === name && name !== model.name;
+  const isOther = (other) => other.name === name && name !== model.name && !other.file;
   const second = models.find(isOther);
   const isMethod = !name && by !== method && model.methods.some(([each]) => each === by);
   const isEdited = !name && !isMethod && value("edited_b") === "yes";
@@ -71,7 +71,7 @@ export function turnedTo(name, it) {
 // [name, title] of all that B can be, and the name of what it is.
 export function secondsOf({ b, model, method }, models, words) {
   const methods = model.methods.filter(([name]) => name !== method);
-  const others = models.filter((each) => each !== model);
+  const others = models.filter((each) => each !== model && !each.file);
   const all = [
     ["same", words.same],
     ["edits", words.edits],

@@ -6,6 +6,8 @@ import { evidenceOf } from "../engine/evidence.js";
 import { sweepOf } from "../engine/sweep.js";
 import { callOf } from "../engine/inside.js";
 import { layersOf } from "../engine/config.js";
+import { NotTaken } from "../arrays/file.js";
+import { openArrays } from "../arrays/open.js";
 import { cellSteps } from "../payloads/cell_steps.js";
 import { changeOffer } from "../payloads/change_offer.js";
 import { comparison, difference } from "../payloads/compare.js";
@@ -36,20 +38,21 @@ export default function serve(self) {
 
 // studies: name -> (open, answer, of) => steps, of: what more is asked.
 export function serveWith(self, studies) {
-  const models = { open: null, second: null };
+  const models = { open: null, second: null, files: new Map() }; // files: of arrays, by their names
   let latest = 0; // number of messages: a study gives way to any other
   self.onmessage = async ({ data }) => {
     const { what, n } = data;
     const [begun, own] = [performance.now(), ++latest];
     try {
       if (what === "open") self.postMessage(await openModel(models, data, self));
+      else if (what === "arrays") self.postMessage(await openFile(models, data));
       else if (what === "close") models.second = null;
       else if (what === "stop") return; // a study that is at work is dropped
-      else if (!models.open) throw new Error("No model is open.");
+      else if (!models.open && !data.file) throw new Error("No model is open.");
       else if (what === "study") await study(studies, models.open, data, () => own === latest, self);
       else self.postMessage(...replyTo(models, data, begun));
     } catch (error) {
-      const isOurs = error instanceof NoFile || what !== "open";
+      const isOurs = error instanceof NoFile || error instanceof NotTaken || !["open", "arrays"].includes(what);
       const sentence = isOurs ? error.message : `${data.name} cannot be opened: ${error.message}`;
       self.postMessage({ what: "failed", n, of: what, name: data.name, place: data.place, sentence });
     }
@@ -81,6 +84,13 @@ async function openModel(models, { place = "open", name, files, base, config, ta
   return { what: "opened", place, name };
 }
 
+// A file that a reader brought: it is kept here, and nobody else has it.
+async function openFile({ files }, { name, file, tables, own }) {
+  const { facts, ...open } = await openArrays(file, tables, own);
+  files.set(name, { ...open, known: new WeakMap() });
+  return { what: "brought", facts };
+}
+
 function compiled(kernel) {
   try {
     return new WebAssembly.Module(kernel);
@@ -89,9 +99,9 @@ function compiled(kernel) {
   }
 }
 
-function replyTo(models, { what, n, text, method, options, edits, prefix, b, pictures }, begun) {
-  const { open } = models;
-  const result = answer(open, { text, method, options, changes: edits, prefix });
+function replyTo(models, { what, n, file, text, method, options, edits, prefix, b, pictures }, begun) {
+  const open = file ? models.files.get(file) : models.open;
+  const result = open.answer ?? answer(open, { text, method, options, changes: edits, prefix });
   if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
   const first = { site: open.site, answer: result };
@@ -236,7 +246,7 @@ function factsOf({ site, ...open }, result) {
     nRead: source.length,
     isEnded: result.isEnded,
     words: written(site, result),
-    begins: textOf(open, result.asked.prefix, result.sourceIds).trim(),
+    begins: result.asked.prefix.length ? textOf(open, result.asked.prefix, result.sourceIds).trim() : "",
     classes: classes?.map((each) => ({
       name: each.name,
       prob: each.prob,

@@ -85,7 +85,7 @@ export function headView(site, answer, { kind, layer, reading }) {
   return pack(
     {
       ...header,
-      ...(hidden ? { hidden } : {}),
+      ...(hidden ? { hidden, hides: true } : {}),
       layer: numbers[layer],
       text: digest(JSON.stringify([kind, header.rows, header.columns])),
       rows_of: rowGroups,

@@ -16,8 +16,9 @@ export function openMap(site, answer, kind, reading) {
   const { words, kinds, layers } = site;
   const { is_produced: isProduced } = kinds[kind];
   const starts = startsOf(kinds[kind].starts, answer);
-  const [queries, keys] = SIDES[kind].map((side) => answer[side]);
-  const names = isProduced ? answer.target : queries;
+  const own = answer.attentions?.[kind]; // of a file: other code has its own rows and columns
+  const [queries, keys] = own ? [own.queries, own.keys] : SIDES[kind].map((side) => answer[side]);
+  const names = isProduced ? (own?.produced ?? answer.target) : queries;
   const [rowGroups, columnGroups] = [names, keys].map((tokens) => groupsOf(words, tokens, reading));
   const map = { kind, answer, reading, starts, isProduced, rowGroups, columnGroups, keys };
   const n = [queries.length, keys.length];

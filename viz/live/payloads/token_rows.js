@@ -25,7 +25,7 @@ function piecesOf(words, tokens, asWords) {
 function certainties({ words, numbers, token_rows: rows }, { target, steps }) {
   const { full, certain, certain_of_several: several } = rows;
   const result = [];
-  for (const group of words.groups(target)) {
+  for (const group of steps.length ? words.groups(target) : []) {
     const own = group.map((i) => steps[i]);
     const [nats, bits] = ["logProb", "entropy"].map((name) => {
       return own.reduce((sum, step) => sum + step[name], 0);

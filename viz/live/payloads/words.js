@@ -1,6 +1,7 @@
 // The words that pieces make, and how a piece reads: transformer/words.py, transformer/refusal.py
 // and viz/labels.py do the same. What they know of characters, and the rule of words itself, is
-// theirs: viz/live/tables.py hands it over. A token is { id, piece, special, unknown }.
+// theirs: viz/live/tables.py hands it over. A token is { id, piece, special, unknown }; one of other
+// code's may have { begins, ends, text }, too: how its tokenizer joins pieces, as `Token` has them.
 
 const BEFORE = { id: 0, piece: " a" }; // a word that another piece may continue
 const MOST = 12; // characters of a word so far: those at its end, which differ
@@ -30,7 +31,7 @@ export class Words {
   // The positions of each word, in order: every position is in one word.
   groups(tokens) {
     let classes = "";
-    const added = characters(tokens);
+    const added = spelled(tokens);
     const starts = tokens.map((token, i) => {
       const start = classes.length;
       for (const sign of this.#spelled(token, added[i])) classes += this.#classOf(sign);
@@ -44,7 +45,9 @@ export class Words {
     const groups = [];
     starts.forEach((start, i) => {
       const isAlone = i && [tokens[i - 1], tokens[i]].some(standsAlone);
-      if (!i || isAlone || begun.get(start) > starts[i - 1]) groups.push([]);
+      const isJoined = i && (tokens[i - 1].ends === false || tokens[i].begins === false);
+      const isTold = i && (begins(tokens, i) || begun.get(start) > starts[i - 1]);
+      if (!i || isAlone || (isTold && !isJoined)) groups.push([]);
       groups.at(-1).push(i);
     });
     return groups;
@@ -103,9 +106,14 @@ export class Words {
     return this.label(token).replace(/^▁/, "") || this.label({ ...token, piece: " " });
   }
 
+  // Without the sign by which its tokenizer joins it to a word, as "lo@@" has it.
+  #unmarkedLabel(token) {
+    return this.bareLabel(token.text ? { ...token, piece: token.text } : token);
+  }
+
   // One word as it reads, whatever pieces make it: without the space that begins it.
   text(tokens) {
-    if (tokens.length === 1) return this.bareLabel(tokens[0]);
+    if (tokens.length === 1) return this.#unmarkedLabel(tokens[0]);
     return this.visible(this.bare(tokens)) || tokens.map((token) => this.bareLabel(token)).join("");
   }
 
@@ -134,7 +142,7 @@ export class Words {
   piecesOfWords(tokens, asWords) {
     const groups = this.groups(tokens);
     const begins = new Map(groups.map(([first]) => [first, 1]));
-    const texts = tokens.map((token) => (asWords ? this.bareLabel(token) : this.label(token)));
+    const texts = tokens.map((token) => (asWords ? this.#unmarkedLabel(token) : this.label(token)));
     for (const group of asWords ? groups.filter(({ length }) => length > 1) : []) {
       characters(group.map((i) => tokens[i])).forEach((text, k) => {
         if (byteOf(tokens[group[k]]) !== null) texts[group[k]] = this.visible(text);
@@ -189,6 +197,14 @@ export class Words {
 
 export const single = (tokens) => tokens.map((_, i) => [i]);
 
+// Whether a tokenizer's own marks say that a word begins there.
+const begins = (tokens, i) => tokens[i].begins && (tokens[i - 1].ends ?? tokens[i - 1].ends === undefined);
+
+// What each token adds to the text, with the space before it where that is marked.
+export function spelled(tokens) {
+  return characters(tokens).map((text, i) => (i && begins(tokens, i) ? ` ${text}` : text));
+}
+
 // Special tokens, and numbers: their piece is their own id.
 const standsAlone = ({ id, piece, special }) => special || piece === String(id);
 
@@ -200,7 +216,7 @@ export function byteOf({ piece, special }) {
 
 // The pieces of a word joined, bytes as the characters that they spell.
 export function wordPiece(tokens) {
-  if (tokens.length > 1) return characters(tokens).join("");
+  if (tokens.length > 1 || (tokens[0].text ?? null) !== null) return characters(tokens).join("");
   const byte = byteOf(tokens[0]);
   return byte > 32 && byte < 127 ? String.fromCharCode(byte) : tokens[0].piece;
 }
@@ -217,7 +233,7 @@ function characters(tokens) {
     const byte = byteOf(token);
     if (byte === null) {
       end();
-      added.push(token.piece);
+      added.push(token.text ?? token.piece);
       continue;
     }
     decoder ??= new TextDecoder("utf-8", { ignoreBOM: true });

@@ -3,7 +3,8 @@ import { Buffer } from "node:buffer";
 import { test } from "node:test";
 import { deflateRawSync } from "node:zlib";
 
-import { figuresIn, isZip } from "../../../../viz/components/figure_drop/crate.js";
+import { figuresIn } from "../../../../viz/components/figure_drop/crate.js";
+import { isZip } from "../../../../viz/components/kit/zip.js";
 
 const MOST = 1000;
 
