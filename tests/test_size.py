@@ -33,9 +33,9 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_254, 23),
-    "transformer/analysis": (5_474, 20),
-    "transformer/causes": (3_585, 12),
+    "transformer": (3_255, 23),
+    "transformer/analysis": (5_475, 20),
+    "transformer/causes": (3_587, 12),
     "transformer/commands": (2_024, 11),
     "transformer/corpus": (5_017, 21),
     "transformer/decoding": (3_396, 17),
@@ -44,7 +44,7 @@ ROOMS = {
     "transformer/engines": (716, 4),
     "transformer/files": (1_959, 10),
     "transformer/formats": (4_346, 21),
-    "transformer/hugging_face": (5_231, 27),
+    "transformer/hugging_face": (5_234, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (436, 6),
