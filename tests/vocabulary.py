@@ -6,13 +6,15 @@ from types import ModuleType
 from typing import Any, get_overloads
 
 ORDER = (
-    *("checkpoint", "module", "recording", "decoding", "evidence", "survey"),
-    *("text", "sentences", "target", "targets", "kind", "layer", "head", "heads"),
-    *("word", "other", "lens", "words", "method", "edits", "second", "prefix", "force", "forbid"),
-    *("theme", "height", "live", "batch", "on_step", "on_token"),
+    *("checkpoint", "module", "inputs", "tokens", "decoding", "recording", "evidence", "survey"),
+    *("text", "sentences", "target", "targets", "name", "kind", "layer", "head", "heads"),
+    *("query", "key", "word", "other", "lens", "words"),
+    *("method", "edits", "second", "prefix", "force", "forbid"),
+    *("show", "sort", "path", "metric", "numbers", "theme", "height", "live"),
+    *("batch", "on_step", "on_token"),
 )
-"""What a public function has of these, it has in this order: what is looked at, the text, the place
-in it, how it is shown, what is changed, and how it runs."""
+"""What a public function has of these, it has in this order: what is looked at, its text, the place
+in it and how it is read; what is changed; how it is drawn; how it runs."""
 FORMER = ("source",)
 """Names that no public function has any more."""
 
