@@ -71,8 +71,8 @@ class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class About:
     """The words of a checkpoint about itself, beside its sizes."""
 

@@ -26,8 +26,8 @@ class ConfigError(Refusal, ValueError):
     """A configuration that no model can be built from; the message says which field and why."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ModelConfig:
     """Everything needed to build a model before its weights are loaded.
 

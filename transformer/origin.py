@@ -7,8 +7,8 @@ from pathlib import Path
 from transformer.in_a_line import in_a_line
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Origin:
     """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""
 

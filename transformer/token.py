@@ -16,8 +16,8 @@ UNKNOWN = ("<unk>", "[UNK]")
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Token:
     """One vocabulary entry: `special` marks padding, start, end and the like.
 
@@ -85,8 +85,8 @@ def n_words(keys: Sequence[Token]) -> int:
     return n
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Candidate:
     """One token that could have been written in a place."""
 

@@ -26,8 +26,8 @@ from transformer.words import words_of
 # sweep(): what each head is worth to each word of an output, every head off in turn.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
@@ -163,8 +163,8 @@ def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> 
 # Head ablation of one text: how likely its output stays, and what the model writes instead.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Ablation:
     """Every head off in turn, as far as that was tried."""
 
@@ -242,8 +242,8 @@ def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...
 # The worth of two heads together, beyond what each is worth by itself: heads that back up.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Synergy:
     """The P pairs of edits, as far as they were tried. D is the change of the whole output's
     log-probability, in nats.

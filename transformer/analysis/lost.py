@@ -93,8 +93,8 @@ NOT_LISTED = (
 )
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Lost:
     """A word of the source, or some that follow each other, without a trace in what is written."""
 

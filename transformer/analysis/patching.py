@@ -40,8 +40,8 @@ FEW = 4
 """The same of a watched model, which reads one sequence at a time: results come sooner."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Pair:
     """Two sentences, and where a model tells them apart."""
 
@@ -74,8 +74,8 @@ class Pair:
         return (difference - self.plain) / (self.clean - self.plain)
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Patching:
     """The patches of a pair, as far as they were tried."""
 
@@ -182,8 +182,8 @@ def effects(
         yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Run:
     """A sentence, what is written before the measured token, and that token in A and in B."""
 

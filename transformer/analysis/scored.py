@@ -32,8 +32,8 @@ from transformer.words import SPACES, word_groups, word_piece
 # The output of a text that is judged, of whatever sort it is.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Output:
     """The words, classes, numbers, tokens of a masked model or vector of a text that are judged."""
 

@@ -25,8 +25,8 @@ from transformer.words import word_groups, words_of
 # Another word in the place of a written one: its pieces, and the text that leads up to it.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class AnotherWord:
     """A word, or several, that could stand where a target has one of its words."""
 
@@ -135,8 +135,8 @@ def _space(written: str, typed: str) -> str:
 # explanations"), with hiding in the place of gradients.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Piece:
     """One piece of a word, given all that stands before it, its own first pieces included."""
 
@@ -147,8 +147,8 @@ class Piece:
     """1: no token is more probable there."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Contrast:
     """Another word in the place of a written one; costs are in nats, with their sign."""
 

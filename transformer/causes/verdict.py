@@ -55,8 +55,8 @@ OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by t
 """Spelling of an earlier version -> the kind: what was written by it is still read."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Verdict:
     """One written word: where it looks, and what it cannot be written without.
 

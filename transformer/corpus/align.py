@@ -33,7 +33,7 @@ from transformer.corpus.surveyed import Estimate
 from transformer.device import usual_state
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
-from transformer.inputs import COUNT, InputError, checks
+from transformer.inputs import COUNT, InputError, Wanted, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
 from transformer.words import text_words
@@ -61,8 +61,8 @@ class LinePair:
         return "\t".join(" ".join(side) for side in (self.source, self.target))
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ReadPair:
     """A pair with the links of every reader: N of them, in the order of `readers`."""
 
@@ -80,8 +80,8 @@ class ReadPair:
     """The links that are to be found; 0: the pair says nothing of readers."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class AlignedLine:
     """The alignment of a pair by one reader."""
 
@@ -158,8 +158,14 @@ class ReaderScore:
     """The share of the sure links that it has."""
 
 
-@in_a_line
+READER = Wanted(
+    lambda it: isinstance(it, Reader) and it.rows in ("produced", "read"),
+    "a Reader, as `.reader` of an alignment is",
+)
+
+
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Readings:
     """The pairs that were read so far, with the links of every reader, and each reader's error."""
 
@@ -245,6 +251,7 @@ class Readings:
             [each.reader.layer, each.reader.head or 0] for each in own if each.error.mean <= most[0]
         ]
 
+    @checks(reader=READER)
     def lines_by(self, reader: Reader) -> tuple[AlignedLine, ...]:
         """The alignment by one reader. Raises NoSuchHead."""
         if not self.pairs:

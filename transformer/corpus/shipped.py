@@ -34,8 +34,8 @@ Place = tuple[str, int, int]
 """A head: its kind, layer and number."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ShippedSurvey:
     """The heads of a checkpoint over sentences that are shipped with it."""
 

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
+from transformer.inputs import TEXT, checks
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 
@@ -38,8 +39,8 @@ class Row:
     """The one that names the row: of cross-attention the piece that was written, else the read."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Decile:
     """Rows of a head whose largest weights are alike, and some of them, drawn at random.
 
@@ -73,8 +74,8 @@ class Syntax:
     """The sentences that have such arcs."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class HeadSummary:
     """One head over all sentences."""
 
@@ -109,6 +110,7 @@ class Survey:
         left_out = f", {len(self.left_out)} left out" if self.left_out else ""
         return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences{left_out})"
 
+    @checks(kind=TEXT)
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads; layer and head from 0, or from the end. Raises NoSuchHead."""
         of_kind = {(each.layer, each.head): each for each in self.heads if each.kind == kind}

@@ -170,8 +170,8 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
     return family.forced_pass(config, sources, target).inputs
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Written:
     """The text that a model that goes on writing had written after one of its tokens."""
 

@@ -36,8 +36,8 @@ class Model(Protocol):
     def advance(self, state: Any, target: Tensor) -> Tensor: ...
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Hypothesis:
     """One finished target.
 
@@ -133,8 +133,8 @@ class Option:
         return replace(self, default=value, least=least, most=most)
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Method:
     """A way to decode.
 

@@ -33,8 +33,8 @@ from transformer.tokenizer import Tokenizer
 N_CANDIDATES = 10
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Step:
     """One decoding step: the token chosen and what stood beside it."""
 

@@ -28,8 +28,8 @@ class EditError(InputError, Refusal):
     """An edit that cannot be made; the message names it."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Edit:
     """One change of a model for the length of one run.
 

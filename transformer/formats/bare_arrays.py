@@ -59,8 +59,8 @@ FAMILY = Family(
 )
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ArraysConfig:
     """The sizes of the arrays."""
 

@@ -31,8 +31,8 @@ class Rows:
     """The token that each row was about to produce; None where rows produce nothing."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ForcedPass:
     """A pass of a family over a source and a known target, all at once."""
 
@@ -44,8 +44,8 @@ class ForcedPass:
     """Side ("source", "target"; "text" where there is one) -> ids, in the order of embedding."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Family:
     """One kind of model: how to build it, where its attentions are and what it reads and writes."""
 

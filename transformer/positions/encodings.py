@@ -18,8 +18,8 @@ TOLERANCE = 0.02
 """The most a pair's length may vary, as a share of it: above half precision's rounding."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Pairs:
     """The planes in which an encoding turns."""
 
@@ -36,8 +36,8 @@ class Pairs:
         return 2 * math.pi / self.steps.abs()
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Shift:
     """The linear map that turns PE(pos) into PE(pos + offset): one rotation a pair."""
 
@@ -140,8 +140,8 @@ def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
 # m) k (Su et al. 2021, section 3.2).
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Rotary:
     """The turning of the queries and keys of some layers of one kind."""
 

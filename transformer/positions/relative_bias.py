@@ -20,8 +20,8 @@ STRAIGHT = 0.01
 """The largest gap to a line, as a share of the range: some models round ALiBi to bfloat16."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ByDistance:
     """Values of cells [H, Q, K], gathered by the distance key - query."""
 
@@ -42,8 +42,8 @@ class ByDistance:
         return float((self.high - self.low).amax())
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class RelativeBias:
     """The bias that layers of one kind share and add to their scores."""
 

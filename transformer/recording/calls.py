@@ -107,8 +107,8 @@ class Trace(NamedTuple):
 # One layer's call of attention: what its weights are made of, and what it really gave.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Sample:
     """A sample of what an attention gave in the pass, at some of its queries: copies."""
 
@@ -133,8 +133,8 @@ def sampled(n_queries: int) -> Tensor:
         return places.round().long()
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class AttentionCall:
     """One layer's call of scaled_dot_product_attention, after projection."""
 
@@ -287,8 +287,8 @@ class AttentionCall:
         return heads
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False, kw_only=True)
+@in_a_line
 class WeightsCall(AttentionCall):
     """One layer's attention that its model computed by hand: the weights as the softmax gave them.
 

@@ -20,8 +20,8 @@ CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bf
 """The largest distance of both, as a share of the largest value."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Checked:
     """The result of a check of a recording."""
 

@@ -27,8 +27,8 @@ from transformer.words import TextWords, words_in
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Classification:
     """A classifier's decision."""
 
@@ -44,8 +44,8 @@ class Classification:
         return self.logits.softmax(-1) if self.is_exclusive else self.logits.sigmoid()
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class PooledClassification(Classification):
     """A decision by one linear layer, from a vector that was pooled over positions."""
 
@@ -86,8 +86,8 @@ class PooledClassification(Classification):
         return won @ self.weight.mT
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Masked:
     """Candidates of a masked language model for the place of one mask."""
 
@@ -254,8 +254,8 @@ class Unseen:
         return f"{self.path}: {self.why}"
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class PositionalEncoding:
     """The parts that one side's embedding layer put together, as they passed through."""
 

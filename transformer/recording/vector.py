@@ -29,8 +29,8 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 """Classes of torch's by their names; each is made without settings."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Dense:
     """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
 
@@ -54,8 +54,8 @@ class Dense:
         return f"through a dense layer of {len(self.weight):,}{of}"
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Pooling:
     """From one vector a token to one vector a text (Reimers and Gurevych 2019, section 3)."""
 
@@ -108,8 +108,8 @@ MEAN = Pooling()
 """The pooling of a folder that names none."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class TextVector:
     """A vector a token, pooled to one of the whole text."""
 
