@@ -69,8 +69,9 @@ def respelled(
 
 def warn(message: str) -> None:
     """Warn of an old spelling at the line of whoever calls from outside of our package."""
+    ours = (OURS, "viz", "contextlib")  # the last is between decorators of ours
     level, frame = 1, sys._getframe()
-    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in (OURS, "viz"):
+    while frame.f_back and str(frame.f_globals.get("__name__")).partition(".")[0] in ours:
         level, frame = level + 1, frame.f_back
-    text = f"{message} The next version takes the new spelling alone."
+    text = f"{message} The next version takes only the new spelling."
     warnings.warn(text, Respelled, stacklevel=level)

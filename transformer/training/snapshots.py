@@ -224,10 +224,10 @@ class Tracking:
     from then on half as many are made.
     """
 
-    @checks(model=TRACKED, every=COUNT, most=COUNT, optimizer=OPTIMIZER)
+    @checks(module=TRACKED, every=COUNT, most=COUNT, optimizer=OPTIMIZER)
     def __init__(
         self,
-        model: nn.Module | Checkpoint,
+        module: nn.Module | Checkpoint,
         inputs: Any,
         tokens: Any = None,
         *,
@@ -236,7 +236,7 @@ class Tracking:
         optimizer: torch.optim.Optimizer | None = None,
     ) -> None:
         """Make the first snapshot, of step 0; see `track`. Raises InputError."""
-        self._model, self._inputs, self._tokens = model, inputs, tokens
+        self._model, self._inputs, self._tokens = module, inputs, tokens
         self._every, self._n, self._stride = every, 0, 1
         self._losses: dict[str, tuple[int, list[tuple[int, float]]]] = {}
         """Name -> every how many steps it is kept, and steps with values."""

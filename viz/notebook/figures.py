@@ -1,8 +1,9 @@
 """Views and tables of a recording in a notebook, and charts without Plotly."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from transformer.corpus.labels import Atlas, title_of
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.discover import discover
-from transformer.inputs import InputError
+from transformer.inputs import InputError, all_whole, is_whole, thing
+from transformer.old_spelling import TwiceGiven, warn
 from transformer.recording import Recording
-from transformer.refusal import items_of
+from transformer.refusal import items_of, quoted
 from viz.app_packages import go
 from viz.causes.tables import worth_tables
 from viz.components.kit.browser import bundle
+from viz.components.kit.picture import head_in
 from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.export import inline, page_html, rows_csv
@@ -29,8 +32,7 @@ from viz.painters.table_html import table_body, table_html
 from viz.paper.figure import Figure
 from viz.paper.record import Record, versions
 from viz.theme import LIGHT, Theme
-from viz.theme import theme as theme_of
-from viz.views.view import Dimensions
+from viz.views.view import Dimensions, HeadChoice
 
 # figure(): any view of a recording as a Plotly figure.
 #
@@ -39,20 +41,46 @@ from viz.views.view import Dimensions
 
 
 @pictured
-def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> "go.Figure":
+def figure(
+    recording: Recording,
+    name: str,
+    *,
+    kind: str | None = None,
+    layer: int | None = None,
+    head: int | None = None,
+    theme: ThemeName = "auto",
+    **choices: Any,
+) -> "go.Figure":
     """Draw the view of that name; a choice that is left out is the view's first.
 
-    choices: by the names of the view's controls; a head as (kind, layer, head). Raises InputError.
+    kind, layer, head: the head that it is of, as in every picture: the first kind, layer 0 and head
+    0 when left out. choices: the view's other controls by their names, such as side="source"; of
+    `head_difference` also second=(kind, layer, head), the head that is taken from it. theme:
+    "auto" is light, as Plotly's figure knows nothing of the page around it. Raises InputError, also
+    of a choice that the view does not have, and NoSuchHead.
     """
     views = discover("viz.views", "VIEW")
     fitting = [each for each, view in views.items() if view.applies_to(recording)]
     if name not in fitting:
-        raise InputError(f"This recording has no view {name!r}: it has {', '.join(fitting)}.")
+        raise InputError(f"This recording has no view {quoted(name)}: it has {', '.join(fitting)}.")
     view = views[name]
-    unknown = sorted(set(choices) - {control.name for control in view.controls})
+    place = {"kind": kind, "layer": layer, "head": head}
+    place = {part: value for part, value in place.items() if value is not None}
+    first = next((it.name for it in view.controls if isinstance(it, HeadChoice)), "")
+    names = [it.name for it in view.controls if it.name != first]
+    of_head = ["kind", "layer", "head"] if first else []
+    if first in choices:  # as it was said before: selection=(kind, layer, head)
+        if place:
+            raise TwiceGiven(
+                f"figure: {first} is the old spelling of {', '.join(place)}: give one."
+            )
+        warn(f"figure: give {first}=(kind, layer, head) as kind=…, layer=…, head=….")
+    elif first:
+        choices[first] = (*{"kind": None, "layer": 0, "head": 0, **place}.values(),)
+    unknown = sorted({*choices, *(place if not first else ())} - {first, *names})
     if unknown:
-        names = ", ".join(control.name for control in view.controls) or "no choice"
-        raise InputError(f"{name} has no choice {unknown[0]!r}: it has {names}.")
+        there = ", ".join([*of_head, *names]) or "no choice"
+        raise InputError(f"{name} has no choice {unknown[0]!r}: it has {there}.")
     chosen = {
         control.name: _chosen(control, recording, choices[control.name])
         if control.name in choices
@@ -60,7 +88,7 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
         for control in view.controls
     }
     chart, says = view.content(recording, **chosen), view.describe(recording, **chosen)
-    return _with_image(chart, theme_of(theme), says)
+    return _with_image(chart, themes_of(theme)[0], says)
 
 
 def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
@@ -78,17 +106,22 @@ def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:
-    """A choice that the control offers. Raises InputError."""
+    """A choice that the control offers. Raises InputError and NoSuchHead."""
+    if isinstance(control, HeadChoice):
+        place = astuple(value) if isinstance(value, Selection) else value
+        if not isinstance(place, tuple | list) or len(place) != 3:
+            raise InputError(
+                f"{control.name} is a head as (kind, layer, head): {thing(value)} is none."
+            )
+        return head_in(recording, *place)
     options = list(control.options(recording))
-    if isinstance(options[0], Selection) and isinstance(value, tuple | list):
-        value = Selection(*value) if len(value) == 3 else value
-    several = isinstance(control, Dimensions) and isinstance(value, tuple | list)
-    if all((each,) in options for each in value) if several else value in options:
-        return tuple(value) if several else value
-    first = ", ".join(repr(option) for option in options[:4])
-    raise InputError(
-        f"{control.name} may not be {value!r}: there is {first}{', ...' * (len(options) > 4)}."
-    )
+    items = items_of(value) if isinstance(control, Dimensions) else None
+    if items and all_whole(items) and all((each,) in options for each in items):
+        return tuple(items)
+    if isinstance(value, str | Integral) and value in options:
+        return value
+    there = ", ".join(map(repr, options[:4])) + ", ..." * (len(options) > 4)
+    raise InputError(f"{control.name} may not be {quoted(value)}: there is {there}.")
 
 
 # The app's tables in a notebook: what a written word needs, and what every head does.
@@ -102,13 +135,14 @@ def word_card(
 ) -> Picture:
     """Show what a written word looks at and needs, with the verdict: the card of its pin.
 
-    word: the word itself, of several equal ones the first, or its number from 0. live: whether its
-    reader types: see `Picture.live`. Raises InputError where nothing written is called so.
+    word: the word as it is written, of several equal ones the first, or its number from 0. theme,
+    live: as in every picture. Raises InputError where nothing written is called so.
     """
     words = [each.strip() for each in evidence.target_words]
     number = words.index(word) if word in words else word
-    if not isinstance(number, int) or not 0 <= number < len(words):
-        raise InputError(f"No written word is {word!r}: there are {', '.join(words)}.")
+    if not is_whole(number) or not 0 <= int(number) < len(words):
+        raise InputError(f"No written word is {quoted(word)}: there are {', '.join(words)}.")
+    number = int(number)
     content = worth_tables(evidence, number)
     card = CardOf(number, "".join(_template(content, each) for each in themes_of(theme)))
     of = (evidence.origin, (), evidence.target)

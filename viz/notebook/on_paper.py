@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -12,6 +13,7 @@ from transformer.decoding import Decoding, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
+from transformer.inputs import TEXT, YES_OR_NO, of_class
 from transformer.origin import Origin
 from transformer.recording import Recording
 from transformer.refusal import visible
@@ -50,6 +52,14 @@ class Look(TypedDict, total=False):
     """The whole caption, in place of ours."""
     checkpoint: str
     """The name of the model, where it is another than that of its folder."""
+
+
+LOOK = {
+    **dict.fromkeys(("words", "slide"), YES_OR_NO),
+    **dict.fromkeys(("scale", "font", "caption", "checkpoint"), TEXT),
+}
+"""The same, as what each must be."""
+WIDTH = of_class(Real, "a width in inches")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import html
 import json
 import warnings
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
@@ -28,7 +28,9 @@ from transformer.inputs import (
     InputError,
     Wanted,
     all_whole,
+    check,
     checks,
+    is_whole,
     of_class,
 )
 from transformer.origin import Origin
@@ -42,7 +44,7 @@ from viz.components.word_card.word_card import WORD_CARD
 from viz.export import inline, page_html
 from viz.live.alive.request import AliveError, EngineRequest, request_of_origin
 from viz.live.alive.weights import Weights, weights_within
-from viz.notebook.on_paper import Look, OnPaper
+from viz.notebook.on_paper import LOOK, WIDTH, Look, OnPaper
 from viz.notebook.saved import (
     Data,
     SavedPicture,
@@ -95,15 +97,18 @@ WANTED = {
     "survey": of_class(
         (Survey, ShippedSurvey), "a survey, as survey(checkpoint, sentences) makes it"
     ),
-    "heads": Wanted(all_whole, "a list of heads, counted from 0").or_none,
+    "heads": Wanted(
+        lambda it: is_whole(it) or (not isinstance(it, Iterator) and all_whole(it)),
+        "a head or a list of heads, counted from 0",
+    ).or_none,
     "lens": of_class((str, Reading), "the name of a lens, or a Reading"),
     "word": Wanted(lambda it: TEXT.fits(it) or NUMBER.fits(it), "a written word, or its number"),
     "height": NUMBER.or_none,
     "path": YES_OR_NO,
     "words": YES_OR_NO,
     "live": YES_OR_NO,
-    "query": NUMBER,
-    "key": NUMBER,
+    "query": NUMBER.or_none,
+    "key": NUMBER.or_none,
     "kind": TEXT.or_none,
     **dict.fromkeys(("show", "sort", "theme", "name"), TEXT),
 }
@@ -190,26 +195,37 @@ class Picture:
         except AliveError as error:
             raise AliveError(f"{error.why}: leave live out") from error
 
+    @checks(width=WIDTH.or_none)
     def png(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
-        """The figure as a PNG of 300 dots per inch. width, look: as `save` takes them."""
+        """The figure as a PNG of 300 dots per inch.
+
+        width, look: as `save` takes them. Raises InputError and FigureError.
+        """
         return self.on_paper(**look).file("png", width)
 
+    @checks(width=WIDTH.or_none)
+    def pdf(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
+        """The figure as a PDF. width, look: as `save` takes them. Raises as `png`."""
+        return self.on_paper(**look).file("pdf", width)
+
+    @checks(width=WIDTH.or_none)
     def svg(self, width: float | None = None, **look: Unpack[Look]) -> bytes:
-        """The figure as an SVG. width, look: as `save` takes them."""
+        """The figure as an SVG. width, look: as `save` takes them. Raises as `png`."""
         return self.on_paper(**look).file("svg", width)
 
     def on_paper(self, **look: Unpack[Look]) -> Figure:
-        """The figure for a paper. Raises FigureError, also where the picture has none."""
+        """The figure for a paper. Raises InputError, or FigureError where the picture has none."""
         if unknown := sorted(set(look) - set(Look.__annotations__)):
             names = ", ".join(Look.__annotations__)
             raise FigureError(f"A figure has no choice {quoted(unknown[0])}: it has {names}.")
+        check("figure", look, LOOK)
         if self.paper is None:
             raise FigureError(f"{self.title}: there is no figure of this picture for a paper.")
         return replace(
             self.paper.figure(look), font=look.get("font", ""), is_slide=look.get("slide", False)
         )
 
-    @checks(path=PATH, live=YES_OR_NO)
+    @checks(path=PATH, width=WIDTH.or_none, live=YES_OR_NO, data=PATH.or_none)
     def save(
         self,
         path: str | Path,

@@ -1,9 +1,10 @@
 """The app's pictures of a recording, one function each: Jupyter shows them, files keep them.
 
-Layers and heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are.
-Whatever else cannot be found, or is another thing, is named in an InputError of one sentence. lens:
-the name of a lens, or a whole Reading, which also merges words and hides special tokens. theme,
-height, live: as `picture` takes them.
+kind: "encoder_self", "decoder_self" or "cross"; the first that there is when left out. Layers and
+heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are. Whatever
+else cannot be found, or is another thing, is named in an InputError of one sentence. lens: the name
+of a lens, or a whole Reading, which also hides special tokens. words: whether the pieces of a word
+are one row and one column, as a Reading has it too. theme, height, live: as `picture` takes them.
 """
 
 from collections.abc import Iterable
@@ -11,23 +12,27 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from transformer import Checkpoint
+from transformer import Attention, Checkpoint, InputError, record
 from transformer.analysis.metrics.metrics import metrics_of
-from transformer.analysis.reading import Reading, Selection, merges_unasked
+from transformer.analysis.reading import Reading, Selection, merges_unasked, strongest_weight
+from transformer.by_name import opened
 from transformer.decoding import Decoding
+from transformer.device import usual_state
+from transformer.inputs import checks, is_whole
+from transformer.old_spelling import respelled
 from transformer.recording import Recording
-from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.cell_steps.cell_steps import CellSteps, check_position
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
-from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
+from viz.components.kit.picture import check_name, head_in, kind_in, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
 from viz.live.alive.request import AliveError
 from viz.live.models import example, not_read, opens_at
 from viz.notebook.on_paper import OnPaper
-from viz.notebook.picture import MadeOf, Picture, ThemeName, picture, pictured, themes_of
+from viz.notebook.picture import WANTED, MadeOf, Picture, ThemeName, picture, pictured, themes_of
 from viz.notebook.saved import SavedPicture
 
 EXACT = 1024
@@ -39,22 +44,24 @@ def head_view(
     recording: Recording,
     kind: str | None = None,
     layer: int = 0,
-    heads: Iterable[int] | None = None,
+    heads: int | Iterable[int] | None = None,
     lens: str | Reading = "weight",
     *,
+    words: bool = False,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
     """The heads of a layer as lines between two columns of tokens.
 
-    kind: the first that there is when left out; heads: those shown at first, H0 when left out.
+    heads: the one or those shown at first, H0 when left out. kind, layer, lens, words, theme,
+    height, live: as in every picture. Raises InputError and NoSuchHead.
     """
-    kind = _kind(recording, kind)
+    kind = kind_in(recording, kind)
     layer, _ = place_in(recording, kind, layer, 0)
-    numbers = (0,) if heads is None else heads
+    numbers: Any = (heads or 0,) if heads is None or is_whole(heads) else heads
     heads_in = tuple(place_in(recording, kind, layer, head)[1] for head in numbers)
-    view = HeadView(kind, layer, _reading(lens))
+    view = HeadView(kind, layer, _reading(lens, words))
     payload = view.payload(recording)
     # No head is chosen before the others.
     return _page(
@@ -68,20 +75,26 @@ def head_view(
     )
 
 
+@respelled(("recording", "kind", "show", "sort", "lens"))
 @pictured
 def head_grid(
     recording: Recording,
     kind: str | None = None,
+    *,
+    lens: str | Reading = "weight",
+    words: bool = False,
     show: str = "maps",
     sort: str = "layer",
-    lens: str | Reading = "weight",
-    *,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """All layers and heads of a kind. show: "maps" or a metric; sort: by "layer" or a metric."""
-    grid = HeadGrid((_kind(recording, kind),), _reading(lens))
+    """All layers and heads of a kind.
+
+    show: "maps" or a head metric; sort: by "layer" or a metric. kind, lens, words, theme, height,
+    live: as in every picture. Raises InputError.
+    """
+    grid = HeadGrid((kind_in(recording, kind),), _reading(lens, words))
     map = shown_map(recording, grid.kinds[0], grid.reading)
     metrics = list(metrics_of(map.attention))
     check_name("thing to show", show, ["maps", *metrics])
@@ -92,6 +105,7 @@ def head_grid(
     )
 
 
+@respelled(("recording", "kind", "layer", "head", "lens", "path"))
 @pictured
 def head_map(
     recording: Recording,
@@ -99,17 +113,21 @@ def head_map(
     layer: int = 0,
     head: int = 0,
     lens: str | Reading = "weight",
-    path: bool = False,
     *,
+    words: bool = False,
+    path: bool = False,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """One head as a heat map. path: whether a line joins each row's largest value.
+    """One head as a heat map: queries are rows, keys columns.
 
-    Of more than 1024 x 1024 cells it is an overview of 512 x 512, and says so.
+    path: whether a line joins each row's largest value. kind, layer, head, lens, words, theme,
+    height, live: as in every picture. Of more than 1024 x 1024 cells it is an overview of
+    512 x 512, and says so. Raises InputError and NoSuchHead.
     """
-    map = HeadMap(_selection(recording, kind, layer, head), _reading(lens), max_cells=EXACT)
+    selection = head_in(recording, kind, layer, head)
+    map = HeadMap(selection, _reading(lens, words), max_cells=EXACT)
     payload = map.payload(recording)
     return _page(
         map,
@@ -126,11 +144,11 @@ def head_map(
 @pictured
 def cell_steps(
     recording: Recording,
-    kind: str | None,
-    layer: int,
-    head: int,
-    query: int,
-    key: int,
+    kind: str | None = None,
+    layer: int = 0,
+    head: int = 0,
+    query: int | None = None,
+    key: int | None = None,
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
@@ -138,9 +156,12 @@ def cell_steps(
 ) -> Picture:
     """The inside of one cell, and of those beside it in its row that can be clicked.
 
-    query, key: positions. Refuses where a model left its weights alone.
+    query, key: positions, counted from 0; the head's largest weight when left out, or with one of
+    them that of its row or column. kind, layer, head, theme, height, live: as in every picture.
+    Raises InputError, also where a model left its weights alone, and NoSuchHead.
     """
-    cell = CellSteps(_selection(recording, kind, layer, head), (query, key))
+    selection = head_in(recording, kind, layer, head)
+    cell = CellSteps(selection, _cell(selection.attention(recording), selection, query, key))
     payload = cell.payload(recording)
     answers = {("cell", each.cell): each.payload(recording) for each in cell.in_row(recording)}
     return _page(
@@ -156,25 +177,47 @@ def cell_steps(
     )
 
 
-@pictured
+def _cell(
+    of: Attention, at: Selection, query: int | None, key: int | None
+) -> tuple[int, int] | None:
+    """The cell that is asked for; None: the head's largest weight, also of another text."""
+    if query is None and key is None:
+        return None
+    for what, place, tokens in (("query", query, of.queries), ("key", key, of.keys)):
+        if place is not None:
+            check_position(what, place, len(tokens), at.kind)
+    if query is not None and key is not None:
+        return query, key
+    queries, keys = (None if place is None else [place] for place in (query, key))
+    return strongest_weight(of, at.layer, at.head, queries, keys)
+
+
+@usual_state()
+@checks(**{**WANTED, "recording": WANTED["recording"].or_none})
 def decode_player(
     decoding: Decoding,
-    recording: Recording,
+    recording: Recording | None = None,
     layer: int = 0,
     head: int | None = None,
     *,
+    words: bool = False,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """A decoding step by step, with one head, or the mean of a layer's heads.
+    """A decoding step by step, with one head, or the mean of a layer's heads when left out.
 
-    recording: of the same source and the decoding's target.
+    It has no kind: each step stands beside what it attends to in the source and in what is written.
+    recording: of the same source and the decoding's target; when left out it is made, which takes a
+    checkpoint that was trained here, in its folder. layer, head, words, theme, height, live: as in
+    every picture; steps stay tokens. Raises InputError, CheckpointError and NoSuchHead.
     """
+    if recording is None:
+        recording = _recorded(decoding)
     if "decoder_self" in recording.attentions:  # else it is not of the decoding
         layer, place = place_in(recording, "decoder_self", layer, 0 if head is None else head)
         head = None if head is None else place
-    player = DecodePlayer(layer, head)
+    player = DecodePlayer(layer, head, bool(words))
     return _page(
         player,
         recording,
@@ -185,6 +228,17 @@ def decode_player(
         height=height,
         live=live,
     )
+
+
+def _recorded(decoding: Decoding) -> Recording:
+    """The recording of a decoding by the checkpoint that wrote it. Raises InputError."""
+    origin = decoding.origin
+    if origin is None:
+        raise InputError(
+            "decode_player: the checkpoint of this decoding cannot be opened again by itself: give "
+            "a recording, as record(checkpoint, text, decoding.target) makes it."
+        )
+    return record(opened(origin.checkpoint), origin.text, decoding.target, origin.edits)
 
 
 @pictured
@@ -198,7 +252,8 @@ def search_tree(
 ) -> Picture:
     """The search of a decoding as a tree: hypotheses, what was dropped, and why.
 
-    words: whether the pieces of a word are one node. Refuses a text that nothing was searched for.
+    words: whether the pieces of a word are one node. theme, height, live: as in every picture.
+    Raises InputError, also where nothing was searched for.
     """
     tree = DecodeTree(words)
     title, payload = "The search as a tree", pack_tree(decoding.search, words)
@@ -265,18 +320,6 @@ def predicted(recording: Recording) -> str:
     return "" if result is None else result.classes[int(result.logits.argmax())]
 
 
-def _selection(recording: Recording, kind: str | None, layer: int, head: int) -> Selection:
-    """The head that is asked for, by its place from 0."""
-    kind = _kind(recording, kind)
-    return Selection(kind, *place_in(recording, kind, layer, head))
-
-
-def _kind(recording: Recording, kind: str | None) -> str:
-    """The kind that is asked for, or the first that there is. Raises InputError."""
-    kind = next(iter(recording.attentions), "") if kind is None else kind
-    check_kind(recording, kind)
-    return kind
-
-
-def _reading(lens: str | Reading) -> Reading:
-    return Reading(lens=lens) if isinstance(lens, str) else lens
+def _reading(lens: str | Reading, words: bool) -> Reading:
+    reading = Reading(lens=lens) if isinstance(lens, str) else lens
+    return replace(reading, words=True) if words else reading

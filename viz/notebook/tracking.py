@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
+from dataclasses import astuple
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,9 @@ from transformer.checkpoint import Checkpoint
 from transformer.device import usual_state
 from transformer.files.foreign_text import write_whole
 from transformer.inputs import PATH, InputError, checks
+from transformer.old_spelling import respelled
 from transformer.training.snapshots import MOST, Tracking
-from viz.components.kit.picture import check_kind, check_name, place_in
+from viz.components.kit.picture import check_name, head_in
 from viz.components.snapshot_player.snapshot_player import SnapshotPlayer, pack_snapshots
 from viz.notebook.picture import Picture, ThemeName, picture, pictured
 
@@ -42,19 +44,18 @@ class Track(Tracking):
     ) -> Picture:
         """Draw a head at each step that was kept, with a slider, the other heads, and a metric.
 
-        kind: the first that there is when left out. metric: a head metric, as "entropy". A press
-        on another head shows that one. Raises InputError, also where only step 0 was kept.
+        kind, layer, head, theme, height: as in every picture. metric: a head metric, as "entropy".
+        A press on another head shows that one. Raises InputError, also where only step 0 was kept,
+        and NoSuchHead.
         """
         self.keep()
         course = self.course
         if len(course.steps) < 2:
             raise InputError("Only step 0 was kept so far: call step() after each step.")
         last = course.recordings[-1]
-        kind = next(iter(last.attentions)) if kind is None else kind
-        check_kind(last, kind)
+        kind, layer, head = astuple(head_in(last, kind, layer, head))
         metrics = metrics_of(last.attentions[kind])
         check_name("metric", metric, list(metrics))
-        layer, head = place_in(last, kind, layer, head)
 
         def pack(layer: int, head: int, most: int | None = None) -> bytes:
             selection = Selection(kind, layer, head)
@@ -105,8 +106,9 @@ class Track(Tracking):
         return text.getvalue()
 
 
+@respelled(module="model")
 def track(
-    model: nn.Module | Checkpoint,
+    module: nn.Module | Checkpoint,
     inputs: Any,
     tokens: Sequence[str] | Any = None,
     *,
@@ -122,7 +124,7 @@ def track(
     ...         tracked.step(loss)
     >>> tracked.save("training.html")  # doctest: +SKIP
 
-    model, inputs, tokens: what `record` takes: a module, a tensor (ids [1, T]), a tuple or a dict,
+    module, inputs, tokens: what `record` takes: a module, a tensor (ids [1, T]), a tuple or a dict,
     and the pieces at its positions; or a checkpoint (`from_module`), a text and a target. every:
     steps of the optimizer between two snapshots. most: snapshots that are kept at most; of more,
     every second one is dropped. optimizer: its steps are counted by themselves, until the `with`
@@ -131,4 +133,4 @@ def track(
 
     Raises InputError where the module does not run over these inputs.
     """
-    return Track(model, inputs, tokens, every=every, most=most, optimizer=optimizer)
+    return Track(module, inputs, tokens, every=every, most=most, optimizer=optimizer)

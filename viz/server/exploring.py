@@ -20,6 +20,7 @@ from transformer import Checkpoint, InputError, decode, from_module, load_checkp
 from transformer.checkpoint import check_open
 from transformer.discover import discover
 from transformer.formats.own_module import offer
+from transformer.inputs import NUMBER, TEXT, YES_OR_NO, check
 from transformer.own_module.model import OwnModel
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import explored
@@ -29,6 +30,15 @@ from viz.server.serving import OPENS, make_app, options_of_app
 FIRST_PORT, N_PORTS = 8501, 100
 WAIT = 60.0
 """Seconds in which the server starts."""
+
+
+WANTED = {
+    "block": YES_OR_NO.or_none,
+    "port": NUMBER.or_none,
+    "address": TEXT,
+    "opens_browser": YES_OR_NO,
+    "live": YES_OR_NO,
+}
 
 
 def explore(
@@ -49,6 +59,9 @@ def explore(
     here, or of its name: return a picture instead, of all heads and of the one that is clicked,
     whose reader types without a server. Raises InputError in a sentence.
     """
+    choices = {"block": block, "port": port, "address": address}
+    choices |= {"opens_browser": opens_browser, "live": live}
+    check("explore", choices, WANTED)
     if live:
         whole = load_checkpoint(module) if isinstance(module, str | Path) else module
         check_open(whole)

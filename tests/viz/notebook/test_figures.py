@@ -3,17 +3,19 @@
 import pytest
 from plotly.graph_objects import Figure
 
-from transformer import Recording
+from transformer import InputError, Recording
 from transformer.analysis.reading import Selection
+from transformer.old_spelling import Respelled, TwiceGiven
+from transformer.recording.data import NoSuchHead
 from viz import figure
 from viz.painters.chart_plotly import figure as drawn
 from viz.theme import DARK, LIGHT
 from viz.views.encodings import ENCODING_CURVES_VIEW, chart_encoding_curves
-from viz.views.heads import chart_head_heatmap
+from viz.views.heads import chart_head_difference, chart_head_heatmap
 
 
 def test_a_figure_is_what_its_view_draws(recording: Recording) -> None:
-    shown = figure(recording, "head_heatmap", theme="dark", selection=("cross", 1, 1))
+    shown = figure(recording, "head_heatmap", kind="cross", layer=1, head=1, theme="dark")
     assert shown == drawn(chart_head_heatmap(recording, Selection("cross", 1, 1)), DARK)
     assert isinstance(shown, Figure)
 
@@ -37,7 +39,33 @@ def test_several_dimensions_may_be_chosen(recording: Recording) -> None:
 def test_mistakes_end_in_a_sentence(recording: Recording) -> None:
     with pytest.raises(ValueError, match=r"no view 'heatmap': it has .*head_heatmap"):
         figure(recording, "heatmap")
-    with pytest.raises(ValueError, match="no choice 'head': it has selection"):
-        figure(recording, "head_heatmap", head=3)
-    with pytest.raises(ValueError, match=r"selection may not be .*: there is "):
-        figure(recording, "head_heatmap", selection=("cross", 7, 0))
+    with pytest.raises(InputError, match="no choice 'side': it has kind, layer, head"):
+        figure(recording, "head_heatmap", side="source")
+    with pytest.raises(InputError, match="no choice 'head': it has side"):
+        figure(recording, "encoding_curves", head=0)
+    with pytest.raises(InputError, match="no kind of attention 'crossed'"):
+        figure(recording, "head_heatmap", kind="crossed")
+    with pytest.raises(NoSuchHead, match="no layer 7"):
+        figure(recording, "head_heatmap", kind="cross", layer=7)
+    with pytest.raises(InputError, match="second is a head"):
+        figure(recording, "head_difference", second=3)
+    with pytest.raises(InputError, match="no theme"):
+        figure(recording, "head_heatmap", theme="blue")  # type: ignore[arg-type]
+
+
+def test_two_heads_are_one_by_its_place_and_one_by_name(recording: Recording) -> None:
+    """The first is chosen as in every picture."""
+    heads = Selection("cross", 1, 1), Selection("cross", 0, 1)
+    expected = drawn(chart_head_difference(recording, *heads), LIGHT)
+    of = {"kind": "cross", "layer": -1, "head": 1}
+    assert figure(recording, "head_difference", **of, second=("cross", 0, 1)) == expected
+
+
+def test_the_old_spelling_of_a_head_works_and_warns(recording: Recording) -> None:
+    of = ("cross", 1, 0)
+    expected = figure(recording, "head_heatmap", kind="cross", layer=1)
+    with pytest.warns(Respelled, match="layer") as caught:
+        assert figure(recording, "head_heatmap", selection=of) == expected
+    assert caught[0].filename == __file__
+    with pytest.raises(TwiceGiven, match="selection"):
+        figure(recording, "head_heatmap", layer=1, selection=of)

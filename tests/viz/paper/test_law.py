@@ -79,5 +79,5 @@ def test_each_drawing_with_a_bar_of_colours_has_a_law() -> None:
 
 def test_a_figure_of_a_notebook_says_it(recording: Recording) -> None:
     pytest.importorskip("plotly")
-    chart = figure(recording, "head_heatmap", selection=("encoder_self", 0, 1))
+    chart = figure(recording, "head_heatmap", kind="encoder_self", layer=0, head=1)
     assert "square-root scale" in str(chart.to_dict())

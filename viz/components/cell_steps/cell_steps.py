@@ -97,13 +97,13 @@ class CellSteps:
         kind, layer, head = astuple(self.selection)
         map = self.maps(recording)[kind]
         query, key = self.cell or strongest_weight(map.attention, layer, head)
-        _check_position("query", query, len(map.rows), kind)
-        _check_position("key", key, len(map.columns), kind)
+        check_position("query", query, len(map.rows), kind)
+        check_position("key", key, len(map.columns), kind)
         result = inside(recording, kind, layer, head, query, key)
         return replace(result, layer=map.attention.number(layer)), map
 
 
-def _check_position(what: str, number: int, n: int, kind: str) -> None:
+def check_position(what: str, number: int, n: int, kind: str) -> None:
     """Raises InputError where a number is not one of 0 .. n-1."""
     if number not in range(n):
         there = "only 0" if n == 1 else f"0 to {n - 1}"

@@ -17,6 +17,7 @@ from transformer.analysis.reading import (
     AttentionMap,
     Group,
     Reading,
+    Selection,
     block_of_sides,
     farthest,
     largest_size,
@@ -108,6 +109,19 @@ def check_kind(recording: Recording, kind: str) -> None:
     if not recording.attentions:
         raise InputError("This recording holds no attention: there is nothing to draw.")
     check_name("kind of attention", kind, list(recording.attentions))
+
+
+def kind_in(recording: Recording, kind: str | None) -> str:
+    """The kind that is asked for, or the first that there is. Raises as `check_kind`."""
+    kind = next(iter(recording.attentions), "") if kind is None else kind
+    check_kind(recording, kind)
+    return kind
+
+
+def head_in(recording: Recording, kind: str | None, layer: int, head: int) -> Selection:
+    """The head that is asked for, by its place from 0. Raises InputError and NoSuchHead."""
+    kind = kind_in(recording, kind)
+    return Selection(kind, *place_in(recording, kind, layer, head))
 
 
 def place_in(recording: Recording, kind: str, layer: int, head: int) -> tuple[int, int]:
