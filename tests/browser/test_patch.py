@@ -22,7 +22,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     cell = page.get_by_role("link", name=re.compile("^Encoder L0, cat for dog: effect"))
     head = page.get_by_role("link", name=re.compile("^Encoder L2 H4: effect"))
     (other, text), checkpoint = EXAMPLES["source"], load_checkpoint("checkpoints/en-de")
-    *_, tried = patching(checkpoint, other, text)
+    *_, tried = patching(checkpoint, text, other)
     effect = tried.effects[Edit("head-from", "encoder_self", (2, 4), text=other)]
     expect(head).to_have_text(f"{effect:+.2f}")
     kept = f"{tried.effects[Edit('state-from', 'encoder_self', (0, 3), text=other)]:+.2f}"

@@ -21,11 +21,14 @@ CHECKPOINT = [name for name, first in TAKES.items() if first == "checkpoint"]
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "align": (["3 7 2"],),
     "chatting": (),
+    "contrast": ("3 7 2", "3 7 2", 0, "9"),
     "decode": ("3 7 2",),
     "evidence": ("3 7 2",),
     "pairing": ("3 7 2",),
+    "patch": ("3 7 2", "3 7 4"),
     "record": ("3 7 2", "3 7 2"),
     "survey": (["3 7 2"],),
+    "sweep": ("3 7 2", "3 7 2"),
     "translating": (),
 }
 
@@ -40,7 +43,7 @@ def outcome(name: str, checkpoint: object, by_keyword: bool = False) -> str:
     try:
         if by_keyword:
             rest = list(inspect.signature(function).parameters)[1:]
-            names = rest if name != "record" else ["source", "target"]
+            names = rest if name != "record" else ["text", "target"]
             return repr(
                 function(checkpoint=checkpoint, **dict(zip(names, ARGUMENTS[name], strict=False)))
             )

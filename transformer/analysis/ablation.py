@@ -1,6 +1,6 @@
 """Head ablation: what each head is worth to each word of an output, alone and in pairs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -12,13 +12,15 @@ from transformer.analysis.scored import Output, Scored, compared, output_of, sco
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.method import length_limit
+from transformer.decoding.shared_batch import OnStep
 from transformer.device import usual_state
 from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
 from transformer.in_a_line import in_a_line
-from transformer.inputs import TEXT, InputError, checks, source_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, checks, of_class, source_ids
+from transformer.old_spelling import respelled
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import words_of
@@ -55,6 +57,10 @@ class Sweep:
     number: str = ""
     """The one of several numbers that stands for the whole output; empty: the most changed one."""
 
+    def __repr__(self) -> str:
+        n = self.changes.size(-1)
+        return f"Sweep({len(self.edits)} of {self.n_asked} edits, {n} changes each)"
+
     @property
     def target(self) -> tuple[Token, ...]:
         return self.output.words
@@ -74,6 +80,7 @@ class Sweep:
             return self.number if numbers else ""
         return numbers[int(self.changes.abs().sum(0).argmax())]
 
+    @checks(changes=of_class(Tensor, "a tensor of changes [..., T]"))
     def totalled(self, changes: Tensor) -> Tensor:
         """The same of other changes [..., T] of this output: [...]."""
         if self.output.numbers:
@@ -102,23 +109,27 @@ def heads_off(checkpoint: Checkpoint, judged: Output | None = None) -> tuple[Edi
     )
 
 
+@respelled(text="source")
 @usual_state()
-@checks(second=TEXT)
+@checks(second=TEXT, on_step=FUNCTION.or_none)
 def sweep(
     checkpoint: Checkpoint,
-    source: str,
+    text: str,
     target: str | Sequence[Token] | None = None,
-    edits: Sequence[Edit | str] | None = None,
+    edits: Iterable[Edit | str] | None = None,
     second: str = "",
+    on_step: OnStep | None = None,
 ) -> Sweep:
-    """Try edits one by one on a source and its known target; None: every head off.
+    """Try edits one by one on a text and its known target; None: every head off.
 
     target: None where a text is only read: the words of a generator's text, each given those
-    before it, a classifier's classes, numbers, a masked model's tokens, or a text's vector. second:
-    a text whose vector's cosine with it is judged in place of its angle. Of
-    heads and arrows; positions are of a whole run. Raises InputError, of an edit EditError.
+    before it, a classifier's classes, numbers, a masked model's tokens, or a text's vector. edits:
+    of heads and arrows; positions are of a whole run. second: a text whose vector's cosine with it
+    is judged in place of its angle. on_step: called before each step, without arguments; it may
+    wait, and what it raises ends the run. A step is a batch of edits, or one by itself. Raises
+    InputError, of an edit EditError.
     """
-    *_, last = sweeping(checkpoint, source, target, edits, second)
+    *_, last = sweeping(checkpoint, text, target, edits, second, on_step)
     if last.refused and not last.edits:
         raise EditError(last.refused[0])
     return last
@@ -126,17 +137,18 @@ def sweep(
 
 def sweeping(
     checkpoint: Checkpoint,
-    source: str,
+    text: str,
     target: str | Sequence[Token] | None = None,
-    edits: Sequence[Edit | str] | None = None,
+    edits: Iterable[Edit | str] | None = None,
     second: str = "",
+    on_step: OnStep | None = None,
 ) -> Iterator[Sweep]:
     """The same while it grows: of models of ours in batches, of others edit by edit."""
-    judged = compared(output_of(checkpoint, source, target), second)
+    judged = compared(output_of(checkpoint, text, target), second)
     tried = heads_off(checkpoint, judged) if edits is None else edits_of(edits)
     groups: list[tuple[Edit, ...]] = [(), *((edit,) for edit in tried)]
     results: list[Scored] = []
-    for some in scored(checkpoint, judged, groups):
+    for some in scored(checkpoint, judged, groups, on_step=on_step):
         results.append(some)
         yield _sweep(judged, tried, results)
 

@@ -257,11 +257,9 @@ def _totals(
     """Return the log-probability of the whole target under each group of edits [N]."""
     output, parts = output_of(checkpoint, text, target), []
     batches = all(in_batches(checkpoint, group) for group in groups)
-    for part in scored(checkpoint, output, groups, batches):
+    for part in scored(checkpoint, output, groups, batches, on_step):
         if part.refused:
             raise EditError(part.refused[0])
-        if on_step is not None:
-            on_step()
         parts.append(part.log_probs.double().sum(-1))
     return torch.cat(parts)
 
@@ -300,7 +298,7 @@ def losses(
 ) -> tuple[Lost, ...]:
     """Find what one target lost, of a model with cross-attention, by two runs for each word read.
 
-    source: the tokens that are read. edits: in force all the while. on_step: called after each
+    source: the tokens that are read. edits: in force all the while. on_step: called before each
     batch. Raises InputError.
     """
     words = range(len(word_groups(source)))

@@ -19,17 +19,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import answer_of, scores_of, states_with, vectors_of
-from transformer.checkpoint import Checkpoint
+from transformer.analysis.scored import states_with
+from transformer.checkpoint import Checkpoint, check_open
+from transformer.decoding.greedy import greedy
+from transformer.decoding.shared_batch import OnStep, alone, in_steps
+from transformer.device import usual_state
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.in_a_line import in_a_line
-from transformer.inputs import InputError, source_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
-from transformer.recording.watched import edited_logits, plan_of, text_vector
+from transformer.recording.watched import edited_logits, numbers, plan_of, text_vector
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.editing import Plan
@@ -38,6 +41,52 @@ ROWS = 64
 """Patches that are tried at once."""
 FEW = 4
 """The same of a watched model, which reads one sequence at a time: results come sooner."""
+
+
+# The outputs of two texts as they are.
+
+MOST_CONTINUED = 24
+"""Tokens that a generator goes on with until both differ."""
+
+
+def vectors_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The vectors of texts; none of a model that gives none."""
+    if not checkpoint.family.is_watched or checkpoint.family.decodes:
+        return []
+    with torch.inference_mode():
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
+        vectors = [text_vector(checkpoint, checkpoint.model(each)[0]) for each in rows]
+    return [each.values for each in vectors if each is not None]
+
+
+def scores_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+    """The numbers of texts by their names; none of a model that gives none."""
+    if not getattr(checkpoint.config, "numbers", ()):
+        return []
+    with torch.inference_mode():
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
+        return [numbers(checkpoint, checkpoint.model(each)[0]) for each in rows]
+
+
+def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
+    """Decode greedily, or find the class. Raises InputError."""
+    rows = torch.tensor([sources], device=checkpoint.device)
+    family, config = checkpoint.family, checkpoint.config
+    with torch.inference_mode():
+        if family.decodes:
+            room = MOST_CONTINUED if family.continues else None
+            model: Any = checkpoint.model
+            return alone(model, greedy(model, rows, room), rows)[0].ids
+        logits = checkpoint.model(rows)[0]
+    if logits.shape != (len(getattr(config, "classes", ())),):
+        raise InputError(
+            f"{checkpoint.name} writes nothing, names no class and gives neither number nor "
+            "vector: nothing is measured."
+        )
+    return [int(logits.argmax())]
+
+
+# The patches of a pair.
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +134,12 @@ class Patching:
     places: Mapping[str, tuple[Token, ...]]
     """Kind -> the words whose states are patched: B's, or what a translator's decoder has read."""
     effects: Mapping[Edit, float] = field(default_factory=dict)
+    """Patch -> its effect: 0 changes nothing, with 1 the text says what the other one says."""
 
+    def __repr__(self) -> str:
+        return f"Patching({len(self.effects)} of {len(self.edits)} patches)"
+
+    @checks(name=TEXT)
     def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
         """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
         result: dict[str, list[dict[int, Edit]]] = {}
@@ -97,8 +151,8 @@ class Patching:
         return result
 
 
-def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
-    """A and B, run as they are. Raises InputError where nothing can be patched or measured."""
+def pair_of(checkpoint: Checkpoint, text: str, other: str) -> Pair:
+    """B and A, run as they are. Raises InputError where nothing can be patched or measured."""
     other, text = other.strip(), text.strip()
     ids_a, ids_b = source_ids(checkpoint, other), source_ids(checkpoint, text)
     if len(ids_a) != len(ids_b):
@@ -152,32 +206,50 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
     )
 
 
+@usual_state()
+@checks(text=TEXT, other=TEXT, on_step=FUNCTION.or_none)
+def patch(checkpoint: Checkpoint, text: str, other: str, on_step: OnStep | None = None) -> Patching:
+    """Put every state and every head of another sentence's run into the run of a text, one by one.
+
+    text: B, whose run is patched. other: A, a sentence of as many tokens, whose states are put in.
+    on_step: called before each step, without arguments; it may wait, and what it raises ends the
+    run. A step is a batch of patches. Raises InputError where nothing can be patched or measured.
+    """
+    check_open(checkpoint)
+    *_, last = patching(checkpoint, text, other, on_step=on_step)
+    return last
+
+
 def patching(
-    checkpoint: Checkpoint, other: str, text: str, result: Patching | None = None
+    checkpoint: Checkpoint,
+    text: str,
+    other: str,
+    result: Patching | None = None,
+    on_step: OnStep | None = None,
 ) -> Iterator[Patching]:
-    """Every state of A at every layer and place, then every head, put into B's run, some at a time.
+    """The same while it grows: every state at every layer and place, then every head.
 
     Places of a translator's decoder are those up to the measured one; of a generator, the prompt's.
     result: what was tried before. Raises InputError, as `pair_of` does.
     """
     if result is None:
-        pair = pair_of(checkpoint, other, text)
+        pair = pair_of(checkpoint, text, other)
         result = Patching(pair, *_patches(Run.of(checkpoint, pair), pair))
         yield result
     left = [edit for edit in result.edits if edit not in result.effects]
-    for more in effects(checkpoint, result.pair, left):
+    for more in effects(checkpoint, result.pair, left, on_step):
         result = replace(result, effects={**result.effects, **more})
         yield result
 
 
 def effects(
-    checkpoint: Checkpoint, pair: Pair, edits: Sequence[Edit]
+    checkpoint: Checkpoint, pair: Pair, edits: Sequence[Edit], on_step: OnStep | None = None
 ) -> Iterator[dict[Edit, float]]:
     """The normalised effects of edits of B's run, each by itself. Raises EditError."""
     run = Run.of(checkpoint, pair)
     tensors = references(checkpoint, pair.text, run.sources, edits)
     n = FEW if checkpoint.family.is_watched else ROWS
-    for first in range(0, len(edits), n):
+    for first in in_steps(range(0, len(edits), n), on_step):
         some = edits[first : first + n]
         yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from itertools import chain
 from typing import Any
 
 import torch
@@ -11,8 +12,7 @@ from torch.nn.functional import logsigmoid
 
 from transformer.analysis.watched_rows import WatchedText
 from transformer.checkpoint import Checkpoint, check_open
-from transformer.decoding.greedy import greedy
-from transformer.decoding.shared_batch import alone
+from transformer.decoding.shared_batch import OnStep, in_steps
 from transformer.device import at_least_single
 from transformer.editing.editor import first_layer, kinds_of
 from transformer.editing.ours import Editing, Growing, editing
@@ -25,7 +25,6 @@ from transformer.models.token_model import check_mode
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.recording.vector import angle, cosine
-from transformer.recording.watched import numbers, text_vector
 from transformer.token import Token
 from transformer.words import SPACES, word_groups, word_piece
 
@@ -160,23 +159,29 @@ class Scored:
 
 
 def scored(
-    checkpoint: Checkpoint, output: Output, groups: Sequence[Group], in_batches: bool = True
+    checkpoint: Checkpoint,
+    output: Output,
+    groups: Sequence[Group],
+    in_batches: bool = True,
+    on_step: OnStep | None = None,
 ) -> Iterator[Scored]:
     """Each group's scores, in order and some at a time; an empty group changes nothing.
 
-    in_batches: False: a model of ours, too, runs once for each group. Raises EditError for an edit
-    that a model of ours cannot have; run by run, such a group is `refused`. Raises InputError for a
-    model in training mode and, in batches, for an edit of positions: they are of a whole run.
+    in_batches: False: a model of ours, too, runs once for each group. on_step: called before each
+    batch, or group. Raises EditError for an edit that a model of ours cannot have; run by run, such
+    a group is `refused`. Raises InputError for a model in training mode and, in batches, for an
+    edit of positions: they are of a whole run.
     """
     check_mode(checkpoint)
     is_watched = checkpoint.family.is_watched
     if is_watched and (varies := record(checkpoint, output.source, output.target).varies):
         raise InputError(varies)
     if not in_batches:
-        yield from (_recorded(checkpoint, output, group) for group in groups)
+        for group in in_steps(groups, on_step):
+            yield _recorded(checkpoint, output, group)
         return
     if is_watched:
-        yield from _watched(checkpoint, output, groups)
+        yield from _watched(checkpoint, output, groups, on_step)
         return
     sources = source_ids(checkpoint, output.source)
     targets = None if output.target is None else [token.id for token in output.target]
@@ -191,7 +196,7 @@ def scored(
     tensors = references(checkpoint, output.source, sources, edits)
     if targets is None:  # a text that is only read follows its first token
         sources, targets = (sources, []) if output.classes else (sources[:1], sources[1:])
-    for first in range(0, len(groups), ROWS):
+    for first in in_steps(range(0, len(groups), ROWS), on_step):
         some = groups[first : first + ROWS]
         if output.classes:
             yield _classified(checkpoint, sources, some, tensors)
@@ -216,13 +221,15 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     return _scored_in(output, recording, second)
 
 
-def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
+def _watched(
+    checkpoint: Checkpoint, output: Output, groups: Sequence[Group], on_step: OnStep | None
+) -> Iterator[Scored]:
     """The same of a model that is watched: some groups at a time where that is right."""
     texts = [WatchedText(checkpoint, output.source, output.target)]
     if output.second:
         texts.append(WatchedText(checkpoint, output.second, None))
     is_right = True
-    for some in texts[0].batches(groups):
+    for some in in_steps(texts[0].batches(groups), on_step):
         rows = [text.rows(some) if is_right else None for text in texts]
         is_right = None not in rows
         if is_right:
@@ -232,7 +239,7 @@ def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) ->
             of_foils = None if foils[0] is None else torch.cat(foils)
             yield Scored(torch.cat(log_probs), torch.cat(best), of_foils)
             continue
-        for group in some:
+        for group in chain(some[:1], in_steps(some[1:], on_step)):
             try:
                 yield _scored_in(output, *(text.alone(group) for text in texts))
             except EditError as error:
@@ -455,46 +462,3 @@ def exchanged(words: Sequence[str], other: Sequence[str]) -> list[tuple[list[str
     """
     codes = SequenceMatcher(None, words, other, autojunk=False).get_opcodes()
     return [(list(words[a:b]), list(other[c:d])) for code, a, b, c, d in codes if code != "equal"]
-
-
-# The outputs of two texts as they are, which activation patching compares.
-
-MOST_CONTINUED = 24
-"""Tokens that a generator goes on with until both differ."""
-
-
-def vectors_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[Tensor]:
-    """The vectors of texts; none of a model that gives none."""
-    if not checkpoint.family.is_watched or checkpoint.family.decodes:
-        return []
-    with torch.inference_mode():
-        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
-        vectors = [text_vector(checkpoint, checkpoint.model(each)[0]) for each in rows]
-    return [each.values for each in vectors if each is not None]
-
-
-def scores_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[dict[str, float]]:
-    """The numbers of texts by their names; none of a model that gives none."""
-    if not getattr(checkpoint.config, "numbers", ()):
-        return []
-    with torch.inference_mode():
-        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
-        return [numbers(checkpoint, checkpoint.model(each)[0]) for each in rows]
-
-
-def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
-    """Decode greedily, or find the class. Raises InputError."""
-    rows = torch.tensor([sources], device=checkpoint.device)
-    family, config = checkpoint.family, checkpoint.config
-    with torch.inference_mode():
-        if family.decodes:
-            room = MOST_CONTINUED if family.continues else None
-            model: Any = checkpoint.model
-            return alone(model, greedy(model, rows, room), rows)[0].ids
-        logits = checkpoint.model(rows)[0]
-    if logits.shape != (len(getattr(config, "classes", ())),):
-        raise InputError(
-            f"{checkpoint.name} writes nothing, names no class and gives neither number nor "
-            "vector: nothing is measured."
-        )
-    return [int(logits.argmax())]

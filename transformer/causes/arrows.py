@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transformer.analysis.scored import ROWS, Output, judged, scored
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.shared_batch import OnStep
+from transformer.decoding.shared_batch import OnStep, in_steps
 from transformer.editing.editor import within
 from transformer.editing.ours import Editing, editing
 from transformer.edits.edit import Edit
@@ -78,7 +78,7 @@ def arrows(
     """Cut every arrow of the row that writes the target's token number `step`.
 
     A model of ours, without edits in force, does so in passes of the row; with edits all runs
-    are whole, MOST_RUNS at most. on_step: called between two batches. Raises InputError, also for
+    are whole, MOST_RUNS at most. on_step: called before each batch. Raises InputError, also for
     any other model, whose cells `scored` tries one by one.
     """
     made = edits_of(edits)
@@ -119,7 +119,8 @@ def _by_row(
             for layer in range(len(state.caches))
             for kind, n in n_keys.items()
         }
-        for part in _parts({place: each.numel() for place, each in costs.items()}):
+        parts = _parts({place: each.numel() for place, each in costs.items()})
+        for part in in_steps(parts, on_step):
             cutting = _Cutting(part)
             with editing(model, family, cutting):
                 states = model.read(replace(state), read[:, -1:])
@@ -128,8 +129,6 @@ def _by_row(
                 lost = log_probs[0] - log_probs[cutting.first[place] :][: len(some)]
                 lost[cutting.refused[place]] = torch.nan
                 costs[place].view(-1)[some.start : some.stop] = lost
-            if on_step is not None:
-                on_step()
     return Arrows(len(targets) - 1, query, float(log_probs[0]), costs)
 
 
@@ -242,12 +241,8 @@ def _by_runs(
             f"runs, and at most {MOST_RUNS} are made. Shorten the text, or take the edits back."
         )
     groups = [edits, *((*edits, cut) for cut in cuts)]
-    parts = []
-    for part in scored(checkpoint, Output(text, tokens, tokens), groups):
-        parts.append(part.log_probs)
-        if on_step is not None:
-            on_step()
-    log_probs = torch.cat(parts)[:, -1].double()
+    parts = scored(checkpoint, Output(text, tokens, tokens), groups, on_step=on_step)
+    log_probs = torch.cat([part.log_probs for part in parts])[:, -1].double()
     for cut, after in zip(cuts, log_probs[1:], strict=True):
         costs[cut.place, cut.layer][cut.head, cut.key] = log_probs[0] - after
     return Arrows(len(targets) - 1, query, float(log_probs[0]), costs)

@@ -25,7 +25,7 @@ from transformer.analysis.ablation import heads_off
 from transformer.analysis.scored import Group, Output, Scored, scored
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
-from transformer.decoding.shared_batch import OnStep
+from transformer.decoding.shared_batch import OnStep, in_steps
 from transformer.decoding.steps import Decoding
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError
@@ -183,7 +183,7 @@ def searching_change(
     """Search it, decoding after decoding; the last value is the result.
 
     plain: what the method writes of the text with these options, which may name what `decode` takes
-    of prefix, force and forbid. on_step: called between two passes; what it raises ends the search.
+    of prefix, force and forbid. on_step: called before each pass; what it raises ends the search.
     Raises InputError for a model that has no cross-attention, or is not ours.
     """
     heads = cross_heads(checkpoint)
@@ -237,10 +237,8 @@ def _forecast(
 
     def passes(groups: Sequence[Group]) -> tuple[Tensor, Tensor]:
         parts: list[Scored] = []
-        for first in range(0, len(groups), ROWS):
+        for first in in_steps(range(0, len(groups), ROWS), on_step):
             parts += scored(checkpoint, output, groups[first : first + ROWS])
-            if on_step is not None:
-                on_step()
         return torch.cat([it.log_probs for it in parts]), torch.cat([it.best for it in parts])
 
     singles: list[Group] = [(), *((edit,) for edit in heads)]

@@ -9,13 +9,25 @@ import torch
 from torch import Tensor
 
 from transformer.causes.evidence import Evidence, evidence
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
+from transformer.decoding.decode import decode
 from transformer.decoding.shared_batch import OnStep
+from transformer.device import usual_state
 from transformer.editing.editor import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.in_a_line import in_a_line
-from transformer.inputs import InputError, target_ids
+from transformer.inputs import (
+    FUNCTION,
+    TEXT,
+    InputError,
+    Wanted,
+    checks,
+    is_whole,
+    of_class,
+    source_ids,
+    target_ids,
+)
 from transformer.models.family import Ids
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -167,6 +179,9 @@ class Contrast:
     prefix: Tensor
     """[2, P]: the cost of replacing each word that is written before it, to both."""
 
+    def __repr__(self) -> str:
+        return f"Contrast({self.written!r} over {self.other!r}, lead {self.lead:.4g} nats)"
+
     @property
     def other(self) -> str:
         return self.place.text
@@ -210,27 +225,44 @@ class Contrast:
         return self.prefix[0] - self.prefix[1]
 
 
+@usual_state()
+@checks(
+    word=Wanted(
+        lambda value: is_whole(value) or isinstance(value, str),
+        "a written word, by its number from 0 or as it is written",
+    ),
+    other=TEXT,
+    on_step=FUNCTION.or_none,
+    evidence_at_hand=of_class(Evidence, "evidence, as evidence(checkpoint, text) makes it").or_none,
+)
 def contrast(
     checkpoint: Checkpoint,
     text: str,
-    target: Sequence[Token],
-    word: int,
+    target: str | Sequence[Token] | None,
+    word: int | str,
     other: str,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
     on_step: OnStep | None = None,
     evidence_at_hand: Evidence | None = None,
 ) -> Contrast:
     """Compare a word of a target with another word, or several, in its place.
 
-    target: tokens, as of a `Decoding`. word: by number, from 0, as `word_groups` counts. edits: in
-    force all the while, as far as they are of what is judged (see `within`). evidence_at_hand: of
-    this target under these edits, if any.
-    Raises InputError, of an edit EditError.
+    target: as text or tokens; None: what greedy decoding writes. word: by number, from 0, as
+    `word_groups` counts, or as it is written. edits: in force all the while, as far as they are of
+    what is judged (see `within`). on_step: called before each step, as of `evidence`, which is
+    asked of both words. evidence_at_hand: of this target under these edits, if any. Raises
+    InputError, of an edit EditError.
     """
+    check_open(checkpoint)
     made = edits_of(edits)
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: no other word could stand there.")
-    place = another_word(checkpoint, target, word, other)
+    if target is None:
+        target = decode(checkpoint, text, edits=made).target
+    ids = target_ids(checkpoint, target, len(source_ids(checkpoint, text))) or []
+    written = tuple(map(checkpoint.tokenizer.token, ids))
+    word = word_number(written, word) if isinstance(word, str) else word
+    place = another_word(checkpoint, written, word, other)
 
     def judged(word: Sequence[Token]) -> Evidence:
         part = [*place.before, *word]

@@ -203,8 +203,9 @@ def evidence(
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called between two batches. A model of ours runs all words in a batch,
-    any other, or under edits of positions, once for each. Raises InputError, of an edit EditError.
+    all the while. on_step: called before each step, without arguments; it may wait, and what it
+    raises ends the run. A step is a batch of words of a model of ours; any other, or one under
+    edits of positions, runs once for each word. Raises InputError, of an edit EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)
@@ -227,8 +228,7 @@ def evidence_beside(
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)
     groups = [(*made, *group) for group in tried.groups]
-    steps = scored(checkpoint, output, groups, in_batches(checkpoint, made))
-    result = _together(steps, on_step)
+    result = _together(scored(checkpoint, output, groups, in_batches(checkpoint, made), on_step))
     weights, beside = looks(plain, output.groups)
     of_scores = _of_scores(tried, output, plain, result)
     return replace(
@@ -301,15 +301,13 @@ class _Tried:
             )
 
 
-def _together(steps: Iterable[Scored], on_step: OnStep | None) -> Scored:
+def _together(steps: Iterable[Scored]) -> Scored:
     """All groups' scores. Raises EditError where one of them cannot be tried."""
     parts = []
     for part in steps:
         if part.refused:
             raise EditError(part.refused[0])
         parts.append(part)
-        if on_step is not None:
-            on_step()
     foils = [part.foils for part in parts if part.foils is not None]
     return Scored(
         torch.cat([part.log_probs for part in parts]).double(),

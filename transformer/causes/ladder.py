@@ -51,7 +51,7 @@ def ladder(
     """Climb from an arrow such as "cut:cross.2.0.5.3", to a word that is read, rung by rung.
 
     The token is the one that the arrow's row writes. edits: in force all the while; nothing is
-    deleted then. on_step: called between two batches, or runs. Raises InputError, of an edit
+    deleted then. on_step: called before each batch, or run. Raises InputError, of an edit
     EditError.
     """
     cut, made = parse(str(arrow)), edits_of(edits)
@@ -149,12 +149,10 @@ def _costs(
 ) -> list[float]:
     """Compute the cost of each group but the first, which is the run as it is."""
     parts = []
-    for part in scored(checkpoint, output, groups):
+    for part in scored(checkpoint, output, groups, on_step=on_step):
         if part.refused:
             raise EditError(part.refused[0])
         parts.append(part)
-        if on_step is not None:
-            on_step()
     log_probs = torch.cat([part.log_probs for part in parts])[:, step].double()
     costs: list[float] = (log_probs[0] - log_probs[1:]).tolist()
     return costs

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from transformer.analysis.scored import ROWS, judged, log_probabilities
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.method import Ask, Hypothesis, Model, Search, length_limit
-from transformer.decoding.shared_batch import OnStep, alone
+from transformer.decoding.shared_batch import OnStep, alone, in_steps
 from transformer.editing.checking import read_words
 from transformer.editing.editor import Editor, within
 from transformer.editing.ours import Editing, editing
@@ -68,7 +68,7 @@ def replaced(
     """Log-probabilities of the target [N, T] with each of N words of it replaced.
 
     words: the places of its pieces. edits: in force. unknown: the token in their place; None: the
-    mean embedding. on_step: called between two batches, or runs. What is written before a word
+    mean embedding. on_step: called before each batch, or run. What is written before a word
     keeps its own. Raises EditError.
     """
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
@@ -83,13 +83,11 @@ def replaced(
         scores = logits[:, -len(targets) :].log_softmax(-1)
         return scores[:, range(len(targets)), targets].float()
     parts = []
-    for some in marks.split(ROWS):
+    for some in in_steps(marks.split(ROWS), on_step):
         at_work = _Replacing(edits, tuple(forced.embedded)[-1:], references=tensors)
         at_work.replace(checkpoint, some, unknown)
         states = _states(checkpoint, forced, sources, len(some), at_work)
         parts.append(judged(checkpoint, states[:, -len(targets) :], [targets])[0][0])
-        if on_step is not None:
-            on_step()
     return torch.cat(parts)
 
 
@@ -137,15 +135,13 @@ def _watched(
     plan = plan_of(checkpoint, forced) if editor.edits else None
     rows = [torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs]
     result = []
-    for mark in marks:
+    for mark in in_steps(marks, on_step):
         with _tables_give(checkpoint.model, rows[-1], mark, unknown), torch.inference_mode():
             if plan is None:
                 logits: Tensor = checkpoint.model(*rows)[0]
             else:
                 logits = edited_logits(checkpoint, forced, plan, editor)
         result.append(logits.cpu().double())
-        if on_step is not None:
-            on_step()
     return torch.stack(result)
 
 

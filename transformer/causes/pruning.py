@@ -225,7 +225,7 @@ def reference(
 ) -> Reference:
     """Score a reference translation, or continuation, of a text word by word.
 
-    edits: in force all the while. on_step: called between two passes; what it raises ends them.
+    edits: in force all the while. on_step: called before each pass; what it raises ends them.
     own: the target that the model wrote by itself, by whatever search; (): by greedy decoding.
     Raises InputError, of an edit EditError.
     """

@@ -76,7 +76,7 @@ def changes(
 ) -> list[Change]:
     """Each word that is read hidden, each head off, and the strongest arrows cut.
 
-    edits: in force, none of which is a change. on_step: called between two batches. Raises
+    edits: in force, none of which is a change. on_step: called before each batch. Raises
     InputError, of an edit EditError.
     """
     plain = record(checkpoint, text, target, edits)
@@ -175,10 +175,9 @@ class Forecasting:
     ) -> Iterator[Tensor]:
         """Log-probabilities [N, T] in float64; not a number where an edit cannot be made."""
         groups = [within(self.checkpoint, self.text, target, group) for group in groups]
-        for part in scored(self.checkpoint, Output(self.text, target, target), groups):
+        output = Output(self.text, target, target)
+        for part in scored(self.checkpoint, output, groups, on_step=self.on_step):
             yield part.log_probs.double()
-            if self.on_step is not None:
-                self.on_step()
 
     def _forecast(self, change: Change, plain: Tensor, written: Tensor, right: Tensor) -> Forecast:
         """plain: of what is written, without the change; written, right: with it. [T] each."""
@@ -321,8 +320,8 @@ def repairing(
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
-    each head off, the strongest arrows cut, and the rows of `needed`. on_step: called between two
-    passes; what it raises ends the search. before: an earlier result, which is continued.
+    each head off, the strongest arrows cut, and the rows of `needed`. on_step: called before each
+    pass; what it raises ends the search. before: an earlier result, which is continued.
     others: the options of the other methods, by their names; None: their usual ones, and the
     max_len in use; all options may name what `decode` takes of prefix, force and forbid. heads:
     those whose rows may change; None: as `needed` says. Raises InputError, of an edit EditError.

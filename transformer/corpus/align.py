@@ -30,10 +30,11 @@ from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.batches import BatchAttention
 from transformer.corpus.survey import BATCH, Portion, Surveyor, by_line, each_line
 from transformer.corpus.surveyed import Estimate
+from transformer.decoding.shared_batch import OnStep
 from transformer.device import usual_state
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
-from transformer.inputs import COUNT, InputError, Wanted, checks
+from transformer.inputs import COUNT, FUNCTION, InputError, Wanted, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
 from transformer.words import text_words
@@ -312,15 +313,17 @@ def _line(pair: ReadPair, at: int) -> AlignedLine:
 class Aligner:
     """A checkpoint that aligns pairs of texts."""
 
-    def __init__(self, checkpoint: Checkpoint, batch: int = BATCH) -> None:
-        """Raises InputError where there is no cross-attention."""
+    def __init__(
+        self, checkpoint: Checkpoint, batch: int = BATCH, on_step: OnStep | None = None
+    ) -> None:
+        """on_step: as of `Surveyor`. Raises InputError where there is no cross-attention."""
         if "cross" not in checkpoint.family.attentions:
             raise InputError(
                 f"{checkpoint.name} has no cross-attention: words are aligned by that of an "
                 "encoder-decoder."
             )
         self._checkpoint = checkpoint
-        self._surveyor = Surveyor(checkpoint, batch)
+        self._surveyor = Surveyor(checkpoint, batch, on_step=on_step)
 
     def reading(
         self,
@@ -461,7 +464,7 @@ class Alignment:
 
 
 @usual_state()
-@checks(batch=COUNT)
+@checks(batch=COUNT, on_step=FUNCTION.or_none)
 def align(
     checkpoint: Checkpoint,
     sentences: Iterable[str],
@@ -469,13 +472,15 @@ def align(
     gold: Iterable[str] | None = None,
     reader: Reader | None = None,
     batch: int = BATCH,
+    on_step: OnStep | None = None,
 ) -> Alignment:
     """Find the head of cross-attention that aligns words best, and align sentences by it.
 
     targets: of each sentence; without them the model writes greedily. gold: of each pair a line of
     links, "0-0 1-2 3?3", by words as spaces separate them; without it readers are judged by the
     words and signs that both texts spell alike. reader: the one to align by, in place of the best.
-    Raises InputError.
+    on_step: called before each step, without arguments; it may wait, and what it raises ends the
+    run. A step is a batch that is read, or whose targets are written. Raises InputError.
     """
     check_open(checkpoint)
     sources = each_line("align", "sentences", sentences)
@@ -489,7 +494,8 @@ def align(
     links = None if gold is None else read_gold(each_line("align", "gold", gold), len(sources))
     if not sources:
         raise InputError("There is no sentence to align: give at least one.")
-    steps = [*aligning(Aligner(checkpoint, batch), pairs_of(sources, written, links), reader)]
+    aligner = Aligner(checkpoint, batch, on_step)
+    steps = [*aligning(aligner, pairs_of(sources, written, links), reader)]
     readings, _ = steps[-1]
     lines = tuple(line for _, some in steps for line in some)
     return Alignment(readings, reader or readings.best, lines)

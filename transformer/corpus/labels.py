@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.corpus.measured import ABOVE, CHANCE, metrics, roles, with_chance
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
+from transformer.inputs import checks, of_class
 from transformer.recording.data import Numbering
 
 # labels(): the roles that heads play, said only where many sentences bear it out.
@@ -61,8 +62,12 @@ class _Test:
     """True: the lower bound is above what a label needs."""
 
 
+@checks(survey=of_class(Survey, "a survey, as survey(checkpoint, sentences) makes it"))
 def labels(survey: Survey) -> dict[Place, tuple[Label, ...]]:
-    """The labels of each head, the clearest first; a head that does nothing so clear has none."""
+    """(kind, layer, head) -> its labels, the clearest first; what does nothing so clear has none.
+
+    Below `FEWEST` sentences no head has any. Raises InputError for what is no survey.
+    """
     tests = [test for head in survey.heads for test in _tests_of(head)]
     result: dict[Place, list[Label]] = {}
     for head in survey.heads:

@@ -27,6 +27,7 @@ from transformer.corpus.surveyed import Survey
 from transformer.corpus.targets import takes_batches, targets_of
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
+from transformer.decoding.shared_batch import OnStep, in_steps
 from transformer.device import (
     PRECISION,
     DeviceError,
@@ -37,7 +38,7 @@ from transformer.device import (
 )
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import COUNT, InputError, checks, source_ids, target_ids
+from transformer.inputs import COUNT, FUNCTION, InputError, checks, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.token_model import check_mode
 from transformer.recording.ours import record
@@ -139,11 +140,15 @@ class Surveyor:
         batch: int = BATCH,
         counts: Mapping[int, int] | None = None,
         trees: Mapping[int, Tree] | None = None,
+        on_step: OnStep | None = None,
     ) -> None:
-        """batch: texts at a time; counts: see `counted`; trees: number of a line -> its tree."""
+        """batch: texts at a time; counts: see `counted`; trees: number of a line -> its tree.
+
+        on_step: called before each batch that is read, and before each whose targets are written.
+        """
         check_mode(checkpoint)
         self._checkpoint, self._batch, self._counts = checkpoint, batch, counts
-        self._trees = trees
+        self._trees, self._on_step = trees, on_step
         self._names = Names(checkpoint)
         self.why_alone = why_alone(checkpoint)
         """The reason, in a clause, why texts are read one by one; empty: they are not."""
@@ -176,6 +181,8 @@ class Surveyor:
         waiting = deque(some for every in together for some in self._apart(every))
         while waiting:
             batch, attentions = waiting.popleft(), list[BatchAttention]()
+            if self._on_step is not None:
+                self._on_step()
             try:
                 with device_trouble(), portion.timed("record"):
                     attentions = self._observed(batch, lines)
@@ -236,7 +243,7 @@ class Surveyor:
         left = [number for number in sources if targets[number] is None]
 
         def one_by_one(numbers: Iterable[int]) -> None:
-            for number in numbers:
+            for number in in_steps(numbers, self._on_step):
                 with portion.leaving_out(number):
                     tokens = decode(self._checkpoint, source_of(lines[number])).target
                     targets[number] = [token.id for token in tokens]
@@ -244,7 +251,8 @@ class Surveyor:
         if not takes_batches(self._checkpoint):
             one_by_one(left)
             return
-        for some in of_like_length({n: sources[n] for n in left}, WIDER * self._batch):
+        every = of_like_length({n: sources[n] for n in left}, WIDER * self._batch)
+        for some in in_steps(every, self._on_step):
             written = targets_of(self._checkpoint, {n: sources[n] for n in some})
             targets.update(written)
             one_by_one(n for n in some if n not in written)  # which says why
@@ -254,18 +262,21 @@ class Surveyor:
 
 
 @usual_state()
-@checks(batch=COUNT)
+@checks(batch=COUNT, on_step=FUNCTION.or_none)
 def survey(
     checkpoint: Checkpoint,
     sentences: Iterable[str],
     targets: Iterable[str] | None = None,
     batch: int = BATCH,
+    on_step: OnStep | None = None,
 ) -> Survey:
     """Observe every head over these sentences, and summarise what it does.
 
     targets: of each sentence, where the model writes any; without them it writes greedily. Batches
     of sentences are read together where the model takes a mask of padding. A sentence that cannot
-    be read is left out, and `left_out` says why. Raises InputError where there is no other.
+    be read is left out, and `left_out` says why. on_step: called before each step, without
+    arguments; it may wait, and what it raises ends the run. A step is a batch that is read, or
+    whose targets are written. Raises InputError where there is no sentence that can be read.
     """
     check_open(checkpoint)
     lines = each_line("survey", "sentences", sentences)
@@ -274,7 +285,7 @@ def survey(
         if len(written) != len(lines):
             raise InputError(f"There are {len(lines)} sentences and {len(written)} targets.")
         lines = [f"{source}\t{target}" for source, target in zip(lines, written, strict=True)]
-    surveyor = Surveyor(checkpoint, batch, counted(checkpoint, lines))
+    surveyor = Surveyor(checkpoint, batch, counted(checkpoint, lines), on_step=on_step)
     portion = surveyor.survey(dict(enumerate(lines, 1)))
     if not portion.heads and portion.left_out:
         raise InputError(f"There is no sentence that can be surveyed: {portion.left_out[0]}")

@@ -26,6 +26,7 @@ from transformer.finite import not_finite
 from transformer.in_a_line import in_a_line
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
+from transformer.old_spelling import respelled
 from transformer.origin import Origin
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
@@ -52,38 +53,49 @@ def default_method(reads: Side) -> str:
     return next((name for name, each in methods.items() if reads in each.first_for), "greedy")
 
 
+@respelled(
+    (
+        *("checkpoint", "text", "method", "on_token", "edits", "on_step", "run"),
+        *("prefix", "force", "forbid"),
+    ),
+    text="source",
+)
 @usual_state()
 @checks(method=TEXT, on_token=FUNCTION.or_none, on_step=FUNCTION.or_none, run=FUNCTION.or_none)
 def decode(
     checkpoint: Checkpoint,
-    source: str,
+    text: str,
     method: str = "greedy",
-    on_token: Callable[["Written"], object] | None = None,
+    *,
     edits: Iterable[Edit | str] | None = (),
-    on_step: OnStep | None = None,
-    run: Run | None = None,
     prefix: Phrase | None = (),
     force: Iterable[Phrase] | None = (),
     forbid: Iterable[Phrase] | None = (),
+    on_step: OnStep | None = None,
+    on_token: Callable[["Written"], object] | None = None,
+    run: Run | None = None,
     **options: Any,
 ) -> Decoding:
-    """Decode a source text, or continue a prompt.
+    """Translate a text, or continue a prompt.
 
     method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
     that it declares, and max_len, in tokens; one that is left out, or None, is what the checkpoint
-    says for it (`About.decoding`), else the method. on_token: told after each token what was
-    written so far, by methods that write one after the other; what it raises ends the writing.
-    edits: what to change in the model for this run, such as "head-off:cross.2.3". on_step: called
-    before each step of any method, and before each pass that ranks anew; it may wait, and
-    what it raises ends the run. run: what takes the steps, such as `SharedBatch.run`; it is told of
-    a model of its own where that is not ours, or is edited, or a target is given: these share no
-    batch. prefix: what the target begins with: a text, or tokens or their ids; force: phrases that
-    must stand in it somewhere, for methods that can place them; forbid: phrases that may not: see
-    `Constraints`. Raises InputError when the text
-    cannot be read or the model writes nothing, and for constraints that contradict each other;
-    DeviceError where the device fails or the model gives no numbers; OptionError, a ValueError too,
-    for an unknown method or option and for one out of its range.
+    says for it (`About.decoding`), else the method.
+
+    edits: what to change in the model for this run, such as "head-off:cross.2.3". prefix: what the
+    target begins with: a text, or tokens or their ids; force: phrases that must stand in it
+    somewhere, for methods that can place them; forbid: phrases that may not: see `Constraints`.
+
+    on_step: called before each step, without arguments; it may wait, and what it raises ends the
+    run. A step is one of the method's, or a pass that ranks anew. on_token: given after each token
+    what was written so far, by methods that write one after the other; what it raises ends the
+    writing. run: what takes the steps, such as `SharedBatch.run`; it hears of a model of its own
+    where that is not ours, or is edited, or a target is given: these share no batch.
+
+    Raises InputError when the text cannot be read or the model writes nothing, and for constraints
+    that contradict each other; DeviceError where the device fails or the model gives no numbers;
+    OptionError, a ValueError too, for an unknown method or option and for one out of its range.
     """
     check_open(checkpoint)
     check_mode(checkpoint)
@@ -92,7 +104,7 @@ def decode(
         raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
-    sources, made = read_words(checkpoint, source, edits_of(edits))
+    sources, made = read_words(checkpoint, text, edits_of(edits))
     target = options.pop("target", None) if methods[method].needs_target else None
     chosen = {name: value for name, value in options.items() if value is not None}
     own_options = checkpoint.about.decoding.get(method, {})
@@ -124,7 +136,7 @@ def decode(
     with device_trouble(), torch.inference_mode():
         ids = torch.tensor([sources], device=checkpoint.device)
         try:
-            with edited(checkpoint, source, sources, made) as model:
+            with edited(checkpoint, text, sources, made) as model:
                 if run is None:
                     hypotheses = alone(model, begin(model, ids), ids, on_step)
                 else:
@@ -137,17 +149,17 @@ def decode(
             raise InputError("What is forbidden leaves no text that could be written: forbid less.")
         trail = courses[0].trail
         if penalty:
-            hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail, on_step)
+            hypotheses = covered(checkpoint, text, made, hypotheses, penalty, trail, on_step)
         if fewest:
             own = tuple(map(source_side(checkpoint.tokenizer).token, sources))
             every = edits_of(edits)
-            hypotheses = losing_least(checkpoint, source, own, every, hypotheses, on_step)
+            hypotheses = losing_least(checkpoint, text, own, every, hypotheses, on_step)
     result = _decoding(checkpoint, sources, hypotheses, trail)
     if checkpoint.family.is_watched:
         return result
     chosen |= {name: it for name in ("force", "forbid") if (it := getattr(constraints, name))}
     edits_made = tuple(map(str, made))
-    origin = Origin(checkpoint.path, source, edits_made, method, chosen, constraints.prefix)
+    origin = Origin(checkpoint.path, text, edits_made, method, chosen, constraints.prefix)
     return replace(result, origin=origin)
 
 

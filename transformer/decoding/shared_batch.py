@@ -1,10 +1,10 @@
 """Many searches, one batch: what several threads decode at a time takes each step together."""
 
 from bisect import insort
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from threading import Event, Lock
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,6 +16,15 @@ from transformer.layers.blocks import joined
 # A search that has the model to itself.
 
 OnStep = Callable[[], object]
+T = TypeVar("T")
+
+
+def in_steps(items: Iterable[T], on_step: OnStep | None) -> Iterator[T]:
+    """The same items, with a call of on_step before each."""
+    for each in items:
+        if on_step is not None:
+            on_step()
+        yield each
 
 
 def alone(

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import About, Checkpoint, Description
+from transformer.checkpoint import About, Checkpoint, Description, check_open
 from transformer.files.foreign_text import clean, some_of, whole_text
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.kinds import (
@@ -31,8 +31,9 @@ from transformer.hugging_face.sizes import longest, vocab_size_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.writing.settings import Writing, writing_of
 from transformer.hugging_face.writing.special_ids import special_ids
-from transformer.inputs import InputError
+from transformer.inputs import TEXT, InputError, checks
 from transformer.models.family import Family
+from transformer.old_spelling import respelled
 from transformer.tokenizer import IdTokenizer, Tokenizer
 from transformer.vocabulary import sides_of, source_side
 
@@ -42,14 +43,17 @@ NAMED = 8
 """The most languages that a sentence names."""
 
 
+@respelled(source_language="source", target_language="target")
+@checks(source_language=TEXT.or_none, target_language=TEXT.or_none)
 def translating(
-    checkpoint: Checkpoint, source: str | None = None, target: str | None = None
+    checkpoint: Checkpoint, source_language: str | None = None, target_language: str | None = None
 ) -> Checkpoint:
     """The same model, told which language it reads and which it writes; nothing is loaded again.
 
-    source, target: of `checkpoint.config.languages`; None leaves it at what the checkpoint says.
+    Languages: of `checkpoint.config.languages`; None leaves one at what the checkpoint says.
     Raises InputError for a language that it does not know.
     """
+    check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer
     if (
         not isinstance(config, HuggingFaceConfig)
@@ -58,11 +62,14 @@ def translating(
         or not config.languages
     ):
         raise InputError(f"{checkpoint.name} is not told its languages: leave them out.")
-    for code in (source, target):
+    for code in (source_language, target_language):
         if code is not None and code not in config.languages:
             names = some_of(config.languages, NAMED)
             raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {names}.")
-    source, target = source or config.source_language, target or config.target_language
+    source, target = (
+        source_language or config.source_language,
+        target_language or config.target_language,
+    )
     text = tokenizer.for_languages(source, target)
     config = replace(
         config,

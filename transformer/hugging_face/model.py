@@ -10,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.hugging_face.writing.method_defaults import Room, room
 from transformer.hugging_face.writing.settings import rules_for
 from transformer.in_a_line import in_a_line
-from transformer.inputs import InputError, check_length
+from transformer.inputs import TEXT, InputError, check_length, checks
 from transformer.models.family import Family, Ids
 from transformer.recording.vector import Pooling
 from transformer.token import Token
@@ -276,12 +276,14 @@ PROBE = "a"
 """A text for which it is seen how a tokenizer joins two."""
 
 
+@checks(second=TEXT)
 def pairing(checkpoint: Checkpoint, second: str) -> Checkpoint:
     """The same model, for texts that a second one follows; nothing is loaded again.
 
     A text is then A and the second one B, joined as the folder's tokenizer does. Neither is ever
     cut. Raises InputError for a model that reads one text, and for a text of nothing.
     """
+    check_open(checkpoint)
     config, tokenizer, model = checkpoint.config, checkpoint.tokenizer, checkpoint.model
     if (
         not isinstance(config, HuggingFaceConfig)

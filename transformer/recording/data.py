@@ -1,6 +1,6 @@
 """The record of one forward pass: data only, without a batch axis."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index
@@ -125,6 +125,10 @@ def place_of(name: Literal["layer", "head"], number: int, n: int, kind: str) -> 
     return place % n
 
 
+class UnlikeLayers(Refusal, ValueError):
+    """Layers that are asked for at once, and have other numbers of heads."""
+
+
 class NoSuchKind(Refusal, KeyError):
     """A kind of attention that is not there; the message says which there are."""
 
@@ -213,13 +217,13 @@ class Attention:
         return self.numbers[layer] if self.numbers else layer
 
     @usual_state()
-    def weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU.
+    def weights(self, layer: int | None = None, head: int | None = None) -> Tensor:
+        """Attention weights of all layers [L, H, Q, K], or of one [H, Q, K]; float32, on the CPU.
 
-        layer, head: from 0, or from the end, -1 the last. Raises NoSuchHead.
+        With a head [L, Q, K], or [Q, K]. layer, head: from 0, or from the end, -1 the last. Raises
+        NoSuchHead, and UnlikeLayers where layers with other numbers of heads are asked for at once.
         """
-        call = self._call(layer, head)
-        return (call.weights() if head is None else call.weights()[0]).cpu()
+        return self._cells(lambda call: call.weights(), layer, head)
 
     def only(self, head: int) -> "Attention":
         """The same attention with one head per layer. Raises NoSuchHead."""
@@ -227,13 +231,27 @@ class Attention:
         return replace(self, calls=tuple(call.only(number) for call in self.calls))
 
     @usual_state()
-    def allowed(self, layer: int, head: int | None = None) -> Tensor:
-        """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU.
+    def allowed(self, layer: int | None = None, head: int | None = None) -> Tensor:
+        """Find cells that masks leave open: bool, of `weights`' shapes, on the CPU.
 
-        layer, head: as `weights` takes them. Raises NoSuchHead.
+        layer, head: as `weights` takes them. Raises NoSuchHead, and UnlikeLayers.
         """
-        call = self._call(layer, head)
-        return (call.allowed() if head is None else call.allowed()[0]).cpu()
+        return self._cells(lambda call: call.allowed(), layer, head)
+
+    def _cells(
+        self, of: Callable[[AttentionCall], Tensor], layer: int | None, head: int | None
+    ) -> Tensor:
+        """The cells of each call that is asked for, as one tensor."""
+        if layer is not None:
+            cells = of(self._call(layer, head)).cpu()
+            return cells if head is None else cells[0]
+        sizes = dict.fromkeys(call.n_heads for call in self.calls)
+        if head is None and len(sizes) > 1:
+            raise UnlikeLayers(
+                f"The layers of {self.kind} have {' or '.join(map(str, sizes))} heads: ask for one "
+                "layer, as weights(0)."
+            )
+        return torch.stack([self._cells(of, i, head) for i in range(self.n_layers)])
 
     def _call(self, layer: int, head: int | None) -> AttentionCall:
         """A layer's call, or that of one head of it, H = 1."""

@@ -21,6 +21,7 @@ from transformer.finite import check_finite
 from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, ForcedPass, Ids
 from transformer.models.token_model import TokenWriter, notes_on_mode
+from transformer.old_spelling import respelled
 from transformer.origin import Origin
 from transformer.recording import (
     Attention,
@@ -37,14 +38,15 @@ from transformer.token import Token
 from transformer.vocabulary import source_side
 
 
+@respelled(text="source")
 @usual_state()
 def record(
     checkpoint: Checkpoint,
-    source: str,
+    text: str,
     target: str | Sequence[Token] | None = None,
     edits: Iterable[Edit | str] | None = (),
 ) -> Recording:
-    """Run the model once over source and target and keep what its attentions saw.
+    """Run the model once over text and target and keep what its attentions saw.
 
     target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
     record a prompt by itself. edits: what to change in the model for this run. Raises InputError,
@@ -52,22 +54,22 @@ def record(
     model's numbers.
     """
     check_open(checkpoint)
-    sources, made = read_words(checkpoint, source, edits_of(edits))
+    sources, made = read_words(checkpoint, text, edits_of(edits))
     if checkpoint.family.recorded is not None:
         return _without_model(checkpoint, target, made)
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     with device_trouble():
         if checkpoint.family.is_watched:
-            editor = Editor(made, references(checkpoint, source, sources, made))
+            editor = Editor(made, references(checkpoint, text, sources, made))
             recording = record_watched(checkpoint, forced, sources, targets or [], editor)
         else:
-            observer, logits = _edited(checkpoint, source, sources, made, forced)
+            observer, logits = _edited(checkpoint, text, sources, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
-            origin = Origin(checkpoint.path, source, tuple(map(str, made)))
+            origin = Origin(checkpoint.path, text, tuple(map(str, made)))
             recording = replace(recording, origin=origin)
         check_finite(checkpoint, forced.inputs, recording.require_logits())
-    notes = halves(source, target if isinstance(target, str) else "")
+    notes = halves(text, target if isinstance(target, str) else "")
     return replace(recording, notes=(*recording.notes, *notes)) if notes else recording
 
 

@@ -41,7 +41,7 @@ def differing(make: Callable[[int], Checkpoint]) -> Checkpoint:
     is all that they read."""
     for seed in range(60):
         try:
-            pair = pair_of(made := make(seed), A, B)
+            pair = pair_of(made := make(seed), B, A)
         except InputError:
             continue
         if not (pair.written and made.family.continues):
@@ -50,7 +50,7 @@ def differing(make: Callable[[int], Checkpoint]) -> Checkpoint:
 
 
 def all_of(checkpoint: Checkpoint) -> Patching:
-    *_, last = patching(checkpoint, A, B)
+    *_, last = patching(checkpoint, B, A)
     assert list(last.effects) == list(last.edits)
     return last
 
@@ -223,18 +223,18 @@ def test_sentences_that_cannot_be_patched_are_refused(
     sentences: tuple[str, str], said: str
 ) -> None:
     with pytest.raises(InputError, match=said):
-        pair_of(random_checkpoint(CONFIGS["post-norm"]), *sentences)
+        pair_of(random_checkpoint(CONFIGS["post-norm"]), *sentences[::-1])
 
 
 def test_what_has_nothing_to_measure_is_refused(tmp_path: Path) -> None:
     model: Any = build("BERT")
     model.save_pretrained(tmp_path)
     with pytest.raises(InputError, match="nothing is measured"):
-        pair_of(load_checkpoint(tmp_path, "cpu"), A, B)
+        pair_of(load_checkpoint(tmp_path, "cpu"), B, A)
     alike = random_checkpoint(CONFIGS["former-classifier"])
     alike.model.classify.weight.zero_()  # type: ignore[union-attr,operator]
     with pytest.raises(InputError, match="answered alike, so nothing tells them apart"):
-        pair_of(alike, A, B)
+        pair_of(alike, B, A)
 
 
 def test_states_patched_in_one_thread_are_not_seen_in_another() -> None:
@@ -256,11 +256,11 @@ def test_states_patched_in_one_thread_are_not_seen_in_another() -> None:
 def test_what_was_tried_before_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = ours("post-norm")
     monkeypatch.setattr(module, "ROWS", 5)
-    growing = patching(checkpoint, A, B)
+    growing = patching(checkpoint, B, A)
     first, second, third = next(growing), next(growing), next(growing)
     assert [len(each.effects) for each in (first, second, third)] == [0, 5, 10]
-    fourth = next(patching(checkpoint, A, B, third))
+    fourth = next(patching(checkpoint, B, A, third))
     assert list(fourth.effects) == list(fourth.edits[:15])
     assert fourth.effects == next(growing).effects
-    *_, last = patching(checkpoint, A, B, third)
-    assert not list(patching(checkpoint, A, B, last))
+    *_, last = patching(checkpoint, B, A, third)
+    assert not list(patching(checkpoint, B, A, last))

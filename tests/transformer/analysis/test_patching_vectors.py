@@ -30,7 +30,7 @@ def vector(checkpoint: Checkpoint, text: str, *edits: Any) -> torch.Tensor:
 
 
 def test_an_effect_is_the_share_of_the_angle_that_it_takes_away(checkpoint: Checkpoint) -> None:
-    *_, result = patching(checkpoint, A, B)
+    *_, result = patching(checkpoint, B, A)
     clean, plain = vector(checkpoint, A), vector(checkpoint, B)
     assert result.pair.plain == pytest.approx(-angle(clean, plain), rel=1e-5)
     assert len(result.effects) == len(result.edits) and result.of("state-from")
@@ -42,7 +42,7 @@ def test_an_effect_is_the_share_of_the_angle_that_it_takes_away(checkpoint: Chec
 
 def test_states_of_the_last_layer_join_to_the_other_vector(checkpoint: Checkpoint) -> None:
     """The mean is of the last states: with all of A's in place B's vector is A's."""
-    *_, result = patching(checkpoint, A, B)
+    *_, result = patching(checkpoint, B, A)
     states = [edit for edit in result.edits if edit.name == "state-from"]
     last = [edit for edit in states if edit.layer == max(each.layer for each in states)]
     turned = angle(vector(checkpoint, A), vector(checkpoint, B, *last))
@@ -52,4 +52,4 @@ def test_states_of_the_last_layer_join_to_the_other_vector(checkpoint: Checkpoin
 def test_texts_of_one_vector_are_refused(checkpoint: Checkpoint) -> None:
     for other in (A, f"{A} 3"):
         with pytest.raises(InputError):
-            pair_of(checkpoint, other, A)
+            pair_of(checkpoint, A, other)

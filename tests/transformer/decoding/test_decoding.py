@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -60,9 +61,9 @@ def test_whoever_decodes_hears_of_each_step_and_can_end_it(
     text_checkpoint: Checkpoint, method: str, edits: tuple[str, ...]
 ) -> None:
     heard: list[int] = []
-    asked = (text_checkpoint, SENTENCES[0], method, None, edits)
-    plain = decode(*asked, max_len=6)
-    told = decode(*asked, lambda: heard.append(1), max_len=6)
+    asked = partial(decode, text_checkpoint, SENTENCES[0], method, edits=edits, max_len=6)
+    plain = asked()
+    told = asked(on_step=lambda: heard.append(1))
     assert told.target == plain.target
     assert torch.equal(told.hypotheses[0].log_probs, plain.hypotheses[0].log_probs)
     assert max(len(each.ids) for each in told.hypotheses) <= len(heard) <= 6
@@ -74,9 +75,9 @@ def test_whoever_decodes_hears_of_each_step_and_can_end_it(
 
     heard.clear()
     with pytest.raises(KeyError, match="enough"):
-        decode(*asked, ends, max_len=6)
+        asked(on_step=ends)
     assert len(heard) == 2
-    assert decode(*asked, max_len=6).target == plain.target  # nothing stays behind
+    assert asked().target == plain.target  # nothing stays behind
 
 
 @pytest.mark.parametrize("sentence", SENTENCES[::40])

@@ -117,7 +117,7 @@ def test_it_writes_what_the_library_does_when_told_the_languages(name: str, open
 @each
 def test_the_language_is_read_and_not_written(name: str, opened: Open) -> None:
     german = CODES[name][1]
-    told = translating(opened(name), target=german)
+    told = translating(opened(name), target_language=german)
     decoding = decode(told, TEXT, "beam", max_len=4)
     recording = record(told, TEXT, decoding.target)
     rows = recording.attentions["decoder_self"]

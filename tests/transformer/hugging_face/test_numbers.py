@@ -85,7 +85,7 @@ def test_what_numbers_are_called_and_what_is_a_class(
 
 def test_a_patch_moves_the_number_towards_the_other_sentence_s(tmp_path: Path) -> None:
     checkpoint = judge(tmp_path, num_labels=1)
-    *_, result = patching(checkpoint, OTHER, A)
+    *_, result = patching(checkpoint, A, OTHER)
     of_a, of_b = (record(checkpoint, text).numbers["score"] for text in (OTHER, A))
     assert result.pair.is_number and result.pair.names == ("score", "score")
     assert (result.pair.clean, result.pair.plain) == pytest.approx((of_a, of_b), abs=1e-5)
@@ -99,7 +99,7 @@ def test_a_patch_moves_the_number_towards_the_other_sentence_s(tmp_path: Path) -
 
 def test_of_several_numbers_the_one_that_differs_most_is_measured(tmp_path: Path) -> None:
     checkpoint = judge(tmp_path, num_labels=3, problem_type="regression")
-    *_, result = patching(checkpoint, OTHER, A)
+    *_, result = patching(checkpoint, A, OTHER)
     a, b = (record(checkpoint, text).numbers for text in (OTHER, A))
     assert result.pair.names[0] == max(a, key=lambda name: abs(a[name] - b[name]))
 
@@ -141,7 +141,7 @@ def test_all_sentences_are_judged_by_the_same_number(tmp_path: Path) -> None:
 
 
 def test_a_patch_takes_the_place_of_the_number_of_a_name_that_two_have(tmp_path: Path) -> None:
-    pair = next(patching(opposite(tmp_path, ("a", "b", "b")), OTHER, A)).pair
+    pair = next(patching(opposite(tmp_path, ("a", "b", "b")), A, OTHER)).pair
     assert pair.ids == (1, 1) and pair.clean != pair.plain
 
 
@@ -150,7 +150,7 @@ def test_sentences_with_the_same_number_are_refused(tmp_path: Path) -> None:
     model.classifier.weight.data.zero_()
     model.save_pretrained(tmp_path)
     with pytest.raises(InputError):
-        next(patching(pairing(load_checkpoint(tmp_path), B), OTHER, A))
+        next(patching(pairing(load_checkpoint(tmp_path), B), A, OTHER))
 
 
 def test_a_sweep_that_reads_no_sentence_says_why(

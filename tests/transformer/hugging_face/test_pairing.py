@@ -76,7 +76,7 @@ def test_patching_puts_states_of_another_first_text(bert: Checkpoint) -> None:
         for text in map(" ".join, product(WORDS, repeat=2))
     }
     other, text = [*texts.values()][:2]
-    *_, result = patching(checkpoint, other, text)
+    *_, result = patching(checkpoint, text, other)
     last = max(edit.layer for edit in result.edits)
     of_first = next(it for it in result.edits if it.name == "state-from" and it.layer == last)
     # The classifier reads the first token's state alone.

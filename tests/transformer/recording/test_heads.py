@@ -1,5 +1,6 @@
 """Layers and heads of an attention: from 0 or from the end, and a sentence where there is none."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,8 +8,8 @@ import torch
 
 from tests.conftest import SENTENCES
 from tests.transformer.recording.test_copies import ours, watched
-from transformer import Checkpoint, survey
-from transformer.recording.data import NoSuchHead
+from transformer import Checkpoint, from_weights, survey
+from transformer.recording.data import NoSuchHead, UnlikeLayers
 
 
 @pytest.mark.parametrize(("layer", "head"), [(-1, None), (0, -1), (-1, -2), (torch.tensor(1), 0)])
@@ -26,15 +27,35 @@ def test_heads_from_the_end(text_checkpoint: Checkpoint, layer: int, head: int |
                 assert attention.only(head).weights(layer)[0].equal(whole[head])
 
 
-@pytest.mark.parametrize("number", [99, -99, 1.0, "1", None, slice(0, 1), [0]])
+@pytest.mark.parametrize("number", [99, -99, 1.0, "1", slice(0, 1), [0]])
 def test_no_such_head(text_checkpoint: Checkpoint, number: Any) -> None:
     cross = ours(text_checkpoint).attentions["cross"]
-    with pytest.raises(NoSuchHead):
-        cross.weights(number)
     for ask in (cross.weights, cross.allowed):
-        if number is not None:
+        for place in ((number, 0), (0, number), (None, number)):
             with pytest.raises(NoSuchHead):
-                ask(0, number)
+                ask(*place)
+
+
+def test_without_a_layer_all_of_them_come_as_one_tensor(text_checkpoint: Checkpoint) -> None:
+    for make in (ours, watched):
+        for attention in make(text_checkpoint).attentions.values():
+            layers = range(attention.n_layers)
+            for ask in (attention.weights, attention.allowed):
+                assert ask().equal(torch.stack([ask(layer) for layer in layers]))
+                assert ask(head=-1).equal(torch.stack([ask(layer, -1) for layer in layers]))
+
+
+def test_layers_with_other_numbers_of_heads_are_asked_for_one_by_one() -> None:
+    weights = torch.rand(2, 2, 3, 4)
+    whole = from_weights({"cross": weights}).attentions["cross"]
+    cross = replace(whole, calls=(whole.calls[0], whole.only(1).calls[1]))
+    for ask in (cross.weights, cross.allowed):
+        with pytest.raises(UnlikeLayers, match="2 or 1 heads"):
+            ask()
+        assert ask(head=0).shape == (2, 3, 4)
+    assert cross.weights(head=0).equal(torch.stack([weights[0][0], weights[1][1]]))
+    with pytest.raises(NoSuchHead):
+        cross.weights(head=1)
 
 
 def test_a_survey_counts_heads_alike(text_checkpoint: Checkpoint) -> None:

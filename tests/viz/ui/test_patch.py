@@ -36,7 +36,7 @@ def n_kept(app: AppTest) -> int:
 def test_the_example_fills_in_both_sentences_and_every_effect_is_shown(folder: Path) -> None:
     app = press(opened(), "Example")
     assert (screen(app).of(ExperimentFields).patch_from, screen(app).text) == (A, B)
-    *_, last = patching(load_checkpoint(folder / "copy"), A, B)
+    *_, last = patching(load_checkpoint(folder / "copy"), B, A)
     shown = re.findall(r'title="[^"]*: effect ([+−]?[\d.]+)"', maps(app))
     assert [float(each.replace("−", "-")) for each in shown] == pytest.approx(
         list(last.effects.values()), abs=1e-4
@@ -74,7 +74,8 @@ def test_what_does_not_suit_is_a_sentence(copied: Path, other: str, said: str) -
 def test_examples_suit_the_shipped_checkpoints(name: str) -> None:
     checkpoint = load_checkpoint(SHIPPED.parent / name)
     reads, tokens = checkpoint.family.reads, checkpoint.about.tokenizer
-    pair = pair_of(checkpoint, *(EXAMPLES.get(tokens) or EXAMPLES[reads]))
+    other, text = EXAMPLES.get(tokens) or EXAMPLES[reads]
+    pair = pair_of(checkpoint, text, other)
     assert pair.clean - pair.plain > 2
 
 

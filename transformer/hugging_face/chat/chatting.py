@@ -7,12 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.checkpoint import Checkpoint, CheckpointError, check_open
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, some_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.inputs import InputError
-from transformer.refusal import quoted
+from transformer.inputs import TEXT, InputError, Wanted, checks
+from transformer.refusal import items_of, quoted
 from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import source_side
 
@@ -62,8 +62,10 @@ def turns_of(messages: Iterable[Mapping[str, str]]) -> tuple[Turn, ...]:
 
 NAMED = 8
 """The most templates that a sentence names."""
+MESSAGES = Wanted(lambda value: items_of(value) is not None, "a list of earlier turns")
 
 
+@checks(template=TEXT, system=TEXT, messages=MESSAGES)
 def chatting(
     checkpoint: Checkpoint,
     template: str = "default",
@@ -79,6 +81,7 @@ def chatting(
     of time and memory. Raises InputError for a template that is not there, or a message that is
     none.
     """
+    check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer
     templates = getattr(config, "templates", ())
     if not isinstance(tokenizer, HuggingFaceTokenizer) or not templates:

@@ -135,7 +135,7 @@ class Patches(Study[Patching]):
 
     def run(self, before: Patching | None, runner: Runner) -> Iterator[Patching]:
         checkpoint = answer(self.request, runner).checkpoint
-        patches = patching(checkpoint, self.other, self.request.text, before)
+        patches = patching(checkpoint, self.request.text, self.other, before)
         yield from runner.steps(checkpoint.model).of(patches)
 
     def progress(self, value: Patching) -> tuple[int, int]:

@@ -169,8 +169,9 @@ class Here:
             options: dict[str, Any] = {**dict(task.options), **_decided(task)}
             if task.method in (methods := decoding_methods()) and methods[task.method].needs_target:
                 options["target"] = target
-            choices = (runner.hear, task.edits, runner.check, runner.run(checkpoint.model))
-            decoding = decode(checkpoint, task.text, task.method, *choices, **options)
+            options |= {"on_token": runner.hear, "on_step": runner.check}
+            options |= {"edits": task.edits, "run": runner.run(checkpoint.model)}
+            decoding = decode(checkpoint, task.text, task.method, **options)
             target, decoding = decoding.target, decoding.without_distributions()
         with runner.turn(checkpoint.model):
             return Outcome(decoding, record(checkpoint, task.text, target, task.edits))
