@@ -73,8 +73,8 @@ class CheckpointError(Refusal):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class About:
     """The words of a checkpoint about itself, beside its sizes."""
 

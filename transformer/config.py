@@ -28,8 +28,8 @@ class ConfigError(Refusal, ValueError):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ModelConfig:
     """Everything needed to build a model before its weights are loaded.
 

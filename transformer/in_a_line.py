@@ -19,10 +19,12 @@ PLAIN = (bool, int, float, str, bytes, type(None), Path)
 def in_a_line(cls: type[T]) -> type[T]:
     """Give a class a repr() of one line: plain fields, and the sizes of all others.
 
-    Of what is no dataclass its public attributes and properties stand there. A field is left
-    out where it has its default, where its name begins with _, and where it says so itself.
+    It stands below `@dataclass`, and a class keeps a repr() that it has. Of what is no dataclass
+    its public attributes and properties are shown. A field is left out where it has its default,
+    where its name begins with _, and where it says so itself.
     """
-    cls.__repr__ = line  # type: ignore[method-assign]
+    if "__repr__" not in vars(cls) or issubclass(cls, tuple):  # a NamedTuple is given one
+        cls.__repr__ = line  # type: ignore[method-assign]
     return cls
 
 

@@ -1,5 +1,6 @@
 """Typed text -> token ids, and arguments of public functions; or a sentence that says why not."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -192,6 +193,10 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half a character, which no file takes."""
+
+
 def _are_tokens(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview)
 
@@ -200,7 +205,7 @@ MODULE = of_class(nn.Module, "a torch module, an instance with its weights")
 FUNCTION = Wanted(callable, "a function")
 NUMBER = Wanted(is_whole, "a whole number")
 COUNT = Wanted(lambda value: is_whole(value) and value > 0, "a whole number from 1 on")
-TEXT = of_class(str, "a text")
+TEXT = Wanted(lambda value: isinstance(value, str) and not _HALF.search(value), "a text")
 TOKENS = Wanted(
     lambda value: all(map(_are_tokens, value.values() if isinstance(value, Mapping) else [value])),
     'a list of the pieces at its positions, or {"source": such a list, "target": another}',

@@ -9,8 +9,8 @@ from transformer.in_a_line import in_a_line
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Origin:
     """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""
 

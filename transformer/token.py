@@ -18,8 +18,8 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Token:
     """One vocabulary entry."""
 
@@ -89,8 +89,8 @@ def n_words(keys: Sequence[Token]) -> int:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Candidate:
     """One token that could have been written in a place."""
 

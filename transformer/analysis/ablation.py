@@ -20,7 +20,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
 from transformer.field_docs import fields_in_help
 from transformer.in_a_line import in_a_line
-from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, checks, of_class, source_ids
 from transformer.old_spelling import respelled
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -30,8 +30,8 @@ from transformer.words import words_of
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
@@ -84,6 +84,7 @@ class Sweep:
             return self.number if numbers else ""
         return numbers[int(self.changes.abs().sum(0).argmax())]
 
+    @checks(changes=of_class(Tensor, "a tensor of changes [..., T]"))
     def totalled(self, changes: Tensor) -> Tensor:
         """The same of other changes [..., T] of this output: [...]."""
         if self.output.numbers:
@@ -178,8 +179,8 @@ def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> 
 # Head ablation of one text: how likely its output stays, and what the model writes instead.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Ablation:
     """Every head off in turn, as far as that was tried."""
 
@@ -257,8 +258,8 @@ def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...
 # The worth of two heads together, beyond what each is worth by itself: heads that back up.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Synergy:
     """The P pairs of edits, as far as they were tried. D is the change of the whole output's
     log-probability, in nats.

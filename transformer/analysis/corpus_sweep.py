@@ -94,8 +94,8 @@ Target = tuple[Token, ...] | None
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Worth:
     """The effect of an edit, or of two at once, on the output of S sentences, in nats; of
     vectors, minus the angle that each turns by, in degrees; of a number its change."""

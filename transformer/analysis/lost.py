@@ -95,8 +95,8 @@ NOT_LISTED = (
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Lost:
     """A word of the source, or some that follow each other, without a trace in what is written."""
 

@@ -91,8 +91,8 @@ def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Pair:
     """Two sentences, and where a model tells them apart."""
 
@@ -128,8 +128,8 @@ class Pair:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Patching:
     """The patches of a pair, as far as they were tried."""
 
@@ -145,6 +145,7 @@ class Patching:
     def __repr__(self) -> str:
         return f"Patching({len(self.effects)} of {len(self.edits)} patches)"
 
+    @checks(name=TEXT)
     def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
         """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
         result: dict[str, list[dict[int, Edit]]] = {}
@@ -259,8 +260,8 @@ def effects(
         yield dict(zip(some, map(pair.effect, run.differences(some, tensors)[1:]), strict=True))
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Run:
     """A sentence, what is written before the measured token, and that token in A and in B."""
 

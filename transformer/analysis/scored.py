@@ -33,8 +33,8 @@ from transformer.words import SPACES, word_groups, word_piece
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Output:
     """The output that is judged: words, classes, numbers, a masked model's tokens or a vector."""
 

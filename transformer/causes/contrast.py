@@ -39,8 +39,8 @@ from transformer.words import word_groups, words_of
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class AnotherWord:
     """A word, or several, that could stand where a target has one of its words."""
 
@@ -150,8 +150,8 @@ def _space(written: str, typed: str) -> str:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Piece:
     """One piece of a word, given all that stands before it, its own first pieces included."""
 
@@ -163,8 +163,8 @@ class Piece:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Contrast:
     """Another word in the place of a written one; costs are in nats, with their sign."""
 

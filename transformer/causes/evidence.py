@@ -215,9 +215,10 @@ def evidence(
 
     Returns `Evidence`: for T written and S read words costs [T, S] in nats, what a word's
     log-probability loses, and a verdict for each written word. Hiding is erasure (Li et al. 2016),
-    cutting the decoder off attention knockout (Geva et al. 2023). A model runs all words in a batch,
-    and where a batch shows something else, or under edits of positions, once for each. Raises
-    CheckpointError, InputError, also for a text of more than 500 words, and of an edit EditError.
+    cutting the decoder off attention knockout (Geva et al. 2023). A model runs all words in a
+    batch, and where a batch shows something else, or under edits of positions, once for each.
+    Raises CheckpointError, InputError, also for a text of more than 500 words, and of an edit
+    EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)

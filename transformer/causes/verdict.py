@@ -57,8 +57,8 @@ OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by t
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Verdict:
     """One written word: where it looks, and what it cannot be written without.
 

@@ -36,7 +36,7 @@ from transformer.device import usual_state
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
-from transformer.inputs import COUNT, FUNCTION, InputError, checks
+from transformer.inputs import COUNT, FUNCTION, InputError, Wanted, checks
 from transformer.recording.data import place_of
 from transformer.refusal import quoted
 
@@ -64,8 +64,8 @@ class LinePair:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ReadPair:
     """A pair with the links of every reader: N of them, in the order of `readers`."""
 
@@ -86,8 +86,8 @@ class ReadPair:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class AlignedLine:
     """The alignment of a pair by one reader."""
 
@@ -151,9 +151,15 @@ class ReaderScore:
     """The share of the sure links that it has."""
 
 
+READER = Wanted(
+    lambda it: isinstance(it, Reader) and it.rows in ("produced", "read"),
+    "a Reader, as `.reader` of an alignment is",
+)
+
+
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Readings:
     """The pairs that were read so far, with the links of every reader, and each reader's error."""
 
@@ -241,6 +247,7 @@ class Readings:
             [each.reader.layer, each.reader.head or 0] for each in own if each.error.mean <= most[0]
         ]
 
+    @checks(reader=READER)
     def lines_by(self, reader: Reader) -> tuple[AlignedLine, ...]:
         """The alignment by one reader. Raises NoSuchHead."""
         if not self.pairs:

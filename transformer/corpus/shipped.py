@@ -36,8 +36,8 @@ Place = tuple[str, int, int]
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ShippedSurvey:
     """The heads of a checkpoint over sentences that are shipped with it."""
 

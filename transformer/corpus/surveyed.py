@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
+from transformer.inputs import TEXT, checks
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 
@@ -48,8 +49,8 @@ class Row:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Decile:
     """Rows of a head whose largest weights are alike, and some of them, drawn at random.
 
@@ -90,8 +91,8 @@ class Syntax:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class HeadSummary:
     """One head over all sentences."""
 
@@ -128,6 +129,7 @@ class Survey:
         left_out = f", {len(self.left_out)} left out" if self.left_out else ""
         return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences{left_out})"
 
+    @checks(kind=TEXT)
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads; layer and head from 0, or from the end. Raises NoSuchHead."""
         of_kind = {(each.layer, each.head): each for each in self.heads if each.kind == kind}

@@ -184,8 +184,8 @@ def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequen
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Written:
     """The text that a model that goes on writing had written after one of its tokens."""
 

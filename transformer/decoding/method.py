@@ -38,8 +38,8 @@ class Model(Protocol):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Hypothesis:
     """One finished target."""
 
@@ -134,8 +134,8 @@ class Option:
         return replace(self, default=value, least=least, most=most)
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Method:
     """A way to decode.
 

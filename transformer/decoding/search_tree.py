@@ -7,6 +7,8 @@ from typing import Literal
 
 from transformer.field_docs import fields_in_help
 from transformer.in_a_line import in_a_line
+from transformer.inputs import Wanted, all_whole, checks, is_whole
+from transformer.refusal import Refusal, quoted
 from transformer.token import Token
 
 Why = Literal[
@@ -91,8 +93,8 @@ class Dropped:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Node:
     """One token that the search looked at, after the path that leads to it."""
 
@@ -116,9 +118,13 @@ class Node:
     """The rank of the hypothesis that ends here, the first of equal ones."""
 
 
+class NoSuchNode(Refusal, IndexError):
+    """A node or a hypothesis that a search does not have; the message says how many it has."""
+
+
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class SearchTree:
     """All nodes of a search, the root first."""
 
@@ -132,8 +138,8 @@ class SearchTree:
     """True: chance chose the tokens; hypotheses stand in the order of their seeds, not by score."""
 
     def path(self, id: int) -> tuple[Node, ...]:
-        """The nodes from the first token to this one."""
-        path, node = [], self.nodes[id]
+        """The nodes from the first token to this one. Raises NoSuchNode, as all that take an id."""
+        path, node = [], self._node(id)
         while node.parent is not None:
             path.append(node)
             node = self.nodes[node.parent]
@@ -155,11 +161,12 @@ class SearchTree:
 
     def ranks(self, id: int) -> tuple[int, ...]:
         """The ranks of all hypotheses that end here: samples may be equal."""
-        return tuple(rank for rank, end in enumerate(self.leaves) if end == id)
+        node = self._node(id)
+        return tuple(rank for rank, end in enumerate(self.leaves) if end == node.id)
 
     def depth(self, id: int) -> int:
         """Tokens from the root."""
-        return self.nodes[id].score.length
+        return self._node(id).score.length
 
     @cached_property
     def _children(self) -> dict[int, tuple[int, ...]]:
@@ -170,7 +177,7 @@ class SearchTree:
 
     def children(self, id: int) -> tuple[Node, ...]:
         """The nodes right after this one, in the order of their ids."""
-        return tuple(self.nodes[each] for each in self._children.get(id, ()))
+        return tuple(self.nodes[each] for each in self._children.get(self._node(id).id, ()))
 
     @cached_property
     def living(self) -> frozenset[int]:
@@ -179,8 +186,16 @@ class SearchTree:
         return frozenset({0}.union(*paths))
 
     def leaf(self, rank: int) -> Node:
-        """The node at which the hypothesis of this rank ends. Raises IndexError."""
+        """The node at which the hypothesis of this rank ends. Raises NoSuchNode."""
+        if not is_whole(rank) or not 0 <= rank < len(self.leaves):
+            n = len(self.leaves)
+            raise NoSuchNode(f"There is no hypothesis {quoted(rank)}: {n:,}, counted from 0.")
         return self.nodes[self.leaves[rank]]
+
+    def _node(self, id: int) -> Node:
+        if not is_whole(id) or not 0 <= id < len(self.nodes):
+            raise NoSuchNode(f"There is no node {quoted(id)}: {len(self.nodes):,}, counted from 0.")
+        return self.nodes[id]
 
     def rows(self) -> list[dict[str, object]]:
         """A row a node, as JSON and CSV have them."""
@@ -206,6 +221,7 @@ class SearchTree:
             for node in self.nodes
         ]
 
+    @checks(ids=Wanted(all_whole, "a list of token ids"))
     def find(self, ids: Sequence[int]) -> Node | None:
         """The node that these token ids lead to; None: the search did not look at it."""
         node = self.nodes[0]

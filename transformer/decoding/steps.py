@@ -35,8 +35,8 @@ N_CANDIDATES = 10
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Step:
     """One decoding step: the token chosen and what stood beside it."""
 

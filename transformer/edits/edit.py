@@ -30,8 +30,8 @@ class EditError(InputError, Refusal):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Edit:
     """One change of a model for the length of one run.
 

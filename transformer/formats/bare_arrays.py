@@ -64,8 +64,8 @@ FAMILY = Family(
 )
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ArraysConfig:
     """The sizes of the arrays."""
 

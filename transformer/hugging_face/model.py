@@ -29,8 +29,8 @@ from transformer.watch.module import BESIDE_TEXT, lacking, names
 # function.
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class HuggingFaceConfig:
     """The library's configuration, under this project's names."""
 

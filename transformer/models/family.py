@@ -36,8 +36,8 @@ class Rows:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class ForcedPass:
     """A pass of a family over a source and a known target, all at once."""
 
@@ -50,8 +50,8 @@ class ForcedPass:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Family:
     """One kind of model: how to build it, where its attentions are and what it reads and writes."""
 

@@ -31,8 +31,8 @@ MOST_WRITTEN = 64
 """Tokens that a text is continued by at most: each costs a pass over all of it."""
 
 
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class OwnConfig:
     """The settings that its author gives a module, under this project's names."""
 

@@ -4,7 +4,7 @@ sentence.
 
 import sysconfig
 import traceback
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from inspect import signature
 from logging import getLogger
@@ -18,7 +18,7 @@ from torch import Tensor
 from transformer.in_a_line import in_a_line
 from transformer.inputs import InputError
 from transformer.marks import SPACE_NAMES, SPACED, bytes_as_text, marks_of
-from transformer.refusal import Refusal, quoted
+from transformer.refusal import Refusal, items_of, quoted
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, TokenizerError
 from transformer.watch.kinds.attention import is_special
@@ -195,6 +195,11 @@ class OwnTokenizer:
         """Nothing: a function is not data."""
 
 
+def _listed(values: Any) -> list[Any] | None:
+    """The items of what has an order: the letters of a text, too."""
+    return list(values) if isinstance(values, str | bytes) else items_of(values)
+
+
 def names_of(pieces: Pieces) -> Names:
     """The name of each id from 0 on; one that a dict leaves out is called by its number.
 
@@ -203,13 +208,13 @@ def names_of(pieces: Pieces) -> Names:
     owner: Any = pieces if hasattr(pieces, "get_vocab") else None
     vocabulary: Any = pieces if owner is None else owner.get_vocab()
     if not isinstance(vocabulary, Mapping):
-        if isinstance(vocabulary, set | frozenset) or not isinstance(vocabulary, Iterable):
+        raw = None if isinstance(vocabulary, set | frozenset) else _listed(vocabulary)
+        if raw is None:
             kind = type(vocabulary).__name__
             raise InputError(
                 "pieces must be a list, the name of id 0 first, a dict, or a tokenizer that has "
                 f"get_vocab; one of type {kind} does not say which id has which name."
             )
-        raw = list(vocabulary)
     else:
         pairs: list[tuple[Any, Any]] = list(vocabulary.items())
         by_id = dict((id, name) if isinstance(id, Integral) else (name, id) for id, name in pairs)

@@ -19,8 +19,8 @@ TOLERANCE = 0.02
 """The most a pair's length may vary, as a share of it: above half precision's rounding."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Pairs:
     """The planes in which an encoding turns."""
 
@@ -37,8 +37,8 @@ class Pairs:
         return 2 * math.pi / self.steps.abs()
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Shift:
     """The linear map that turns PE(pos) into PE(pos + offset): one rotation a pair."""
 
@@ -142,8 +142,8 @@ def _rotation(angles: Tensor, pairs: Pairs) -> Tensor:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Rotary:
     """The turning of the queries and keys of some layers of one kind."""
 

@@ -22,8 +22,8 @@ STRAIGHT = 0.01
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class ByDistance:
     """Values of cells [H, Q, K], gathered by the distance key - query."""
 
@@ -45,8 +45,8 @@ class ByDistance:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class RelativeBias:
     """The bias that layers of one kind share and add to their scores."""
 

@@ -70,8 +70,8 @@ _SMALL = 32
 # Turns: the angles by which the rows of heads were turned.
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Turn:
     """The turn of the rows of all heads, pair by pair."""
 

@@ -109,8 +109,8 @@ class Trace(NamedTuple):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Sample:
     """A sample of what an attention gave in the pass, at some of its queries: copies."""
 
@@ -136,8 +136,8 @@ def sampled(n_queries: int) -> Tensor:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class AttentionCall:
     """One layer's call of scaled_dot_product_attention, after projection."""
 
@@ -292,8 +292,8 @@ class AttentionCall:
         return heads
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False, kw_only=True)
+@in_a_line
 class WeightsCall(AttentionCall):
     """One layer's attention that its model computed by hand: the weights as the softmax gave them.
 

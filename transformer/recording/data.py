@@ -29,8 +29,8 @@ from transformer.words import TextWords, words_in
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Classification:
     """A classifier's decision."""
 
@@ -48,8 +48,8 @@ class Classification:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class PooledClassification(Classification):
     """A decision by one linear layer, from a vector that was pooled over positions."""
 
@@ -91,8 +91,8 @@ class PooledClassification(Classification):
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Masked:
     """Candidates of a masked language model for the place of one mask."""
 
@@ -280,8 +280,8 @@ class Unseen:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class PositionalEncoding:
     """The parts that one side's embedding layer put together, as they passed through."""
 

@@ -28,8 +28,8 @@ _EXACT = (torch.float32, torch.float64)
 """Types in which numbers hardly ever agree by chance."""
 
 
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Origin:
     """The reads that have made a call's queries and values, found by computing them once more."""
 

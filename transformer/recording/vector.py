@@ -31,8 +31,8 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class Dense:
     """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
 
@@ -57,8 +57,8 @@ class Dense:
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True)
+@in_a_line
 class Pooling:
     """From one vector a token to one vector a text (Reimers and Gurevych 2019, section 3)."""
 
@@ -112,8 +112,8 @@ MEAN = Pooling()
 
 
 @fields_in_help
-@in_a_line
 @dataclass(frozen=True, eq=False)
+@in_a_line
 class TextVector:
     """A vector a token, pooled to one of the whole text."""
 
