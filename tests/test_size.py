@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 543, 150
+FILES, MEDIAN = 548, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
