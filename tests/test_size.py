@@ -33,7 +33,7 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_232, 23),
+    "transformer": (3_235, 23),
     "transformer/analysis": (5_431, 20),
     "transformer/causes": (3_571, 12),
     "transformer/commands": (2_024, 11),
