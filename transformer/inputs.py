@@ -7,6 +7,7 @@ from functools import wraps
 from inspect import signature
 from numbers import Integral
 from operator import index
+from os import fsencode
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -197,6 +198,14 @@ _HALF = re.compile("[\ud800-\udfff]")
 """Half a character, which no file takes."""
 
 
+def _is_name(path: str | Path) -> bool:
+    """Tell whether a system can look for it."""
+    try:
+        return b"\0" not in fsencode(path)
+    except UnicodeEncodeError:
+        return False
+
+
 def _are_tokens(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview)
 
@@ -210,7 +219,7 @@ TOKENS = Wanted(
     lambda value: all(map(_are_tokens, value.values() if isinstance(value, Mapping) else [value])),
     'a list of the pieces at its positions, or {"source": such a list, "target": another}',
 )
-PATH = of_class((str, Path), "a path")
+PATH = Wanted(lambda value: isinstance(value, str | Path) and _is_name(value), "a path")
 YES_OR_NO = of_class(int, "True or False")
 
 
