@@ -17,29 +17,36 @@ from transformer import (
     Alignment,
     Attention,
     Checkpoint,
+    Contrast,
+    CorpusSweep,
     Decoding,
     Edit,
     Evidence,
-    InputError,
+    Label,
+    Patching,
     PositionalEncoding,
     Recording,
+    Refusal,
     Survey,
+    Sweep,
     align,
     chatting,
+    contrast,
     decode,
     evidence,
     from_module,
     from_weights,
+    labels,
     load_checkpoint,
     load_recording,
     pairing,
+    patch,
     record,
     survey,
+    sweep,
+    sweep_corpus,
     translating,
 )
-from transformer.analysis.ablation import Sweep, sweep
-from transformer.causes.contrast import Contrast, contrast
-from transformer.corpus.labels import Label, labels
 from viz import (
     Picture,
     cell_steps,
@@ -86,6 +93,7 @@ def recording_of(checkpoint: Checkpoint, decoding: Decoding, folder: Path) -> Re
     assert_type(record(NAME, TEXT, decoding.text, edits=[OFF, "head-off:cross.0.0"]), Recording)
     cross = recording.attentions["cross"]
     assert_type(cross, Attention)
+    assert_type(cross.weights(), Tensor)
     assert_type(cross.weights(1), Tensor)
     assert_type(cross.weights(-1, 0).argmax(), Tensor)
     assert_type(cross.allowed(0), Tensor)
@@ -115,6 +123,9 @@ def causes(checkpoint: Checkpoint, decoding: Decoding) -> Evidence:
     assert_type(tried, Sweep)
     assert_type(tried.totals.argmin(), Tensor)
     assert_type(tried.edits[0].name, str)
+    patching = patch(checkpoint, TEXT, other="Tom bought a new bus.", on_step=lambda: None)
+    assert_type(patching, Patching)
+    assert_type(list(patching.effects.values()), list[float])
     other = contrast(checkpoint, TEXT, decoding.target, 1, "sah")
     assert_type(other, Contrast)
     assert_type(other.lead, float)
@@ -131,6 +142,9 @@ def many(checkpoint: Checkpoint) -> Survey:
     assert_type(head.footprint, tuple[float, ...])
     assert_type(result.to_csv(), bytes)
     assert_type(labels(result), dict[tuple[str, int, int], tuple[Label, ...]])
+    worth = sweep_corpus(NAME, [TEXT, "It rains."], on_step=lambda: None)
+    assert_type(worth, CorpusSweep)
+    assert_type(worth.worths[0].mean, float)
     words = align(NAME, [TEXT], ["Tom kaufte ein neues Auto."], gold=["0-0 1-1 2-2 3-3 4-4"])
     assert_type(words, Alignment)
     assert_type(words.scores[0].error.mean, float)
@@ -176,7 +190,7 @@ def pictures(recording: Recording, decoding: Decoding, why: Evidence, folder: Pa
     """Draw, and save as pages and figures."""
     one = head_map(recording, "cross", 0, 1, theme="dark")
     assert_type(one, Picture)
-    assert_type(head_view(recording, heads=[0, 1]), Picture)
+    assert_type(head_view(recording, heads=[0, 1], words=True), Picture)
     assert_type(head_grid(recording, "encoder_self", height=300), Picture)
     assert_type(cell_steps(recording, "cross", 0, 0, 1, 1), Picture)
     assert_type(decode_player(decoding, recording), Picture)
@@ -201,7 +215,7 @@ def main(folder: Path) -> None:
     assert_type(own_module(folder), Checkpoint)
     try:
         pairing(checkpoint, "Another text.")
-    except InputError as error:
+    except Refusal as error:  # InputError is one
         assert_type(str(error), str)
 
 
