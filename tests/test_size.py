@@ -35,7 +35,7 @@ ROOMS = {
     "app.py": (54, 1),
     "transformer": (3_255, 23),
     "transformer/analysis": (5_475, 20),
-    "transformer/causes": (3_587, 12),
+    "transformer/causes": (3_588, 12),
     "transformer/commands": (2_024, 11),
     "transformer/corpus": (5_017, 21),
     "transformer/decoding": (3_396, 17),
