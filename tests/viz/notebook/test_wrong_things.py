@@ -94,11 +94,11 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     "load_checkpoint": (load_checkpoint, lambda it: {"path": "en-de-small", "device": "cpu"}),
     "decode": (
         decode,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "method": "greedy"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "method": "greedy"},
     ),
     "record": (
         record,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "target": "Es"},
     ),
     "record a module": (
         record,
@@ -118,7 +118,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     ),
     "sweep": (
         sweep,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "target": "Es"},
     ),
     "from_module": (from_module, lambda it: own(writes="nothing", max_len=8)),
     "from_weights": (
