@@ -199,7 +199,7 @@ def test_a_model_in_training_mode(text_checkpoint: Checkpoint) -> None:
     (note,) = record(checkpoint, SENTENCES[0], "ja").notes
     assert "training mode" in note
     for use in (
-        partial(decode, source=SENTENCES[0]),
+        partial(decode, text=SENTENCES[0]),
         partial(evidence, text=SENTENCES[0], target="ja"),
         partial(survey, sentences=SENTENCES[:1], targets=["ja"]),
     ):

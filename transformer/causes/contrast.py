@@ -255,9 +255,10 @@ def contrast(
 
     target: as text or tokens; None: what greedy decoding writes. word: by number, from 0, as
     `word_groups` counts, or as it is written. edits: in force all the while, as far as they are of
-    what is judged (see `within`). on_step: called before each step, as of `evidence`, which is
-    asked of both words. evidence_at_hand: of this target under these edits, if any. Raises
-    InputError, of an edit EditError.
+    what is judged (see `within`). on_step: called before each step, without arguments; it may wait,
+    and what it raises ends the run. A step is one of `evidence`, which is asked of both words.
+    evidence_at_hand: of this target under these edits, if any. Raises InputError, of an edit
+    EditError.
     """
     check_open(checkpoint)
     made = edits_of(edits)

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+import transformer
 import viz
 from transformer import (
     Recording,
@@ -94,11 +95,11 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     "load_checkpoint": (load_checkpoint, lambda it: {"path": "en-de-small", "device": "cpu"}),
     "decode": (
         decode,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "method": "greedy"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "method": "greedy"},
     ),
     "record": (
         record,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "target": "Es"},
     ),
     "record a module": (
         record,
@@ -118,8 +119,20 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     ),
     "sweep": (
         sweep,
-        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "target": "Es"},
     ),
+    "patch": (
+        transformer.patch,
+        lambda it: {"checkpoint": it.checkpoint, "text": "It rains.", "other": "It snows."},
+    ),
+    "contrast": (
+        transformer.contrast,
+        lambda it: {
+            **{"checkpoint": it.checkpoint, "text": "It rains.", "target": "Es regnet."},
+            **{"word": 0, "other": "Das"},
+        },
+    ),
+    "labels": (transformer.labels, lambda it: {"survey": it.survey}),
     "from_module": (from_module, lambda it: own(writes="nothing", max_len=8)),
     "from_weights": (
         from_weights,
