@@ -4,6 +4,8 @@
 import { filled } from "../payloads/numbers.js";
 import { floatsOf, NotTaken } from "./file.js";
 
+const LONGEST = 60; // letters of a name in a sentence
+
 // As `bareRecording` of bare.js. header: the name of the JSON among the arrays is `says.header`.
 export function savedRecording(name, arrays, says) {
   const refused = (template, values) => new NotTaken(`${name} ${filled(says[template], values)}.`);
@@ -13,7 +15,7 @@ export function savedRecording(name, arrays, says) {
     if (format !== says.format) throw refused("other_format", { format, own: says.format });
     const { source, target, attentions, notes } = partOf(recording, "Recording");
     const entries = attentions.pairs.map(([kind, value]) => {
-      if (!says.roles.includes(kind)) throw notRead(kind);
+      if (!says.roles.includes(kind)) throw notRead(kind.slice(0, LONGEST));
       return [kind, attentionOf(partOf(value, "Attention"), arrays)];
     });
     if (!entries.length) throw refused("no_attention");
@@ -50,51 +52,60 @@ function attentionOf({ queries, keys, produced, calls, numbers }, arrays) {
   };
 }
 
-// `weights` and `allowed` of transformer/recording/calls.py.
-function layerOf({ q, k, given, mask, bias, low, added, scale, is_causal: isCausal, is_safe: isSafe }, isGiven, [nQueries, nKeys], arrays) {
-  const tensor = (reference) => reference && tensorOf(reference, arrays);
-  const [queries, keys] = [q, k].map(tensor);
-  const nHeads = queries.shape[0];
-  const n = [nHeads, nQueries, nKeys];
-  const [addends, masked] = [[bias, low, added].map(tensor).filter(Boolean), tensor(mask)];
-  for (const each of [...addends, ...(masked ? [masked] : [])]) requireShape(each, n);
-  requireShape(queries, [nHeads, nQueries, queries.shape[2]]);
-  const whole = isGiven ? tensor(given) : null;
-  if (whole && `${whole.shape}` !== `${n}`) throw new TypeError("weights of another shape");
-  const open = new Uint8Array(nHeads * nQueries * nKeys);
-  const weights = whole ? floatsOf(whole).slice() : new Float32Array(open.length);
-  const ofGroup = nHeads / keys.shape[0];
-  const width = queries.shape[2];
-  if (!isGiven) requireShape(keys, [keys.shape[0], nKeys, width]);
-  for (let head = 0; head < nHeads; head++) {
-    const first = Math.floor(head / ofGroup) * nKeys * width;
-    for (let query = 0; query < nQueries; query++) {
-      const from = (head * nQueries + query) * nKeys;
-      for (let key = 0; key < nKeys; key++) {
-        const isOpen = (!isCausal || key <= query) && (!masked || at(masked, head, query, key));
-        open[from + key] = Number(Boolean(isOpen));
-      }
-      if (whole) continue;
-      const scores = weights.subarray(from, from + nKeys);
-      for (let key = 0; key < nKeys; key++) {
-        const [one, other] = [(head * nQueries + query) * width, first + key * width];
-        let sum = 0;
-        for (let d = 0; d < width; d++) sum += queries.floats[one + d] * keys.floats[other + d];
-        sum *= scale;
-        for (const each of addends) sum += at(each, head, query, key);
-        scores[key] = open[from + key] ? sum : Number.NEGATIVE_INFINITY;
-      }
-      softmax(scores, isSafe);
-    }
-  }
-  const lows = tensor(low);
-  if (lows) {
-    for (let i = 0; i < open.length; i++) {
-      const [head, query] = [Math.floor(i / (nQueries * nKeys)), Math.floor(i / nKeys) % nQueries];
-      if (at(lows, head, query, i % nKeys) < 0 && weights[i] === 0) open[i] = 0;
-    }
-  }
+// `weights` and `allowed` of transformer/recording/calls.py, where `open` is null where all cells are.
+function layerOf(call, isGiven, [nQueries, nKeys], arrays) {
+  const tensor = (name) => call[name] && tensorOf(call[name], arrays);
+  const q = tensor("q");
+  const sizes = [q.shape[0], nQueries, nKeys];
+  const [mask, low] = ["mask", "low"].map(tensor);
+  const addends = [tensor("bias"), low, tensor("added")].filter(Boolean);
+  for (const each of [...addends, ...(mask ? [mask] : [])]) requireShape(each, sizes);
+  const open = new Uint8Array(sizes.reduce((a, b) => a * b, 1));
+  eachCell(sizes, (i, ...cell) => {
+    const [, query, key] = cell;
+    open[i] = Number((!call.is_causal || key <= query) && (!mask || valueAt(mask, cell) !== 0));
+  });
+  const weights = isGiven
+    ? givenOf(tensor("given"), sizes)
+    : weightsOf(q, tensor("k"), addends, open, sizes, call);
+  eachCell(sizes, (i, ...cell) => {
+    if (low && weights[i] === 0 && valueAt(low, cell) < 0) open[i] = 0;
+  });
   return { weights, open: open.includes(0) ? open : null };
+}
+
+function givenOf({ shape, floats }, sizes) {
+  if (`${shape}` !== `${sizes}`) throw new TypeError("weights of another shape");
+  return floats.slice();
+}
+
+// softmax(q k^T * scale + what is added) over the keys that are open.
+function weightsOf(q, k, addends, open, [nHeads, nQueries, nKeys], { scale, is_safe: isSafe }) {
+  const [nGroups, , width] = k.shape;
+  requireShape(q, [nHeads, nQueries, width]);
+  requireShape(k, [nGroups, nKeys, width]);
+  const scores = new Float32Array(open.length);
+  eachCell([nHeads, nQueries, nKeys], (i, ...cell) => {
+    const [head, query, key] = cell;
+    const group = Math.floor((head * nGroups) / nHeads);
+    const [one, other] = [(head * nQueries + query) * width, (group * nKeys + key) * width];
+    let sum = 0;
+    for (let d = 0; d < width; d++) sum += q.floats[one + d] * k.floats[other + d];
+    const score = addends.reduce((so, each) => so + valueAt(each, cell), sum * scale);
+    scores[i] = open[i] ? score : Number.NEGATIVE_INFINITY;
+  });
+  for (let at = 0; at < scores.length; at += nKeys) softmax(scores.subarray(at, at + nKeys), isSafe);
+  return scores;
+}
+
+// visit(i, head, query, key): of each cell, row by row.
+function eachCell([nHeads, nQueries, nKeys], visit) {
+  let i = 0;
+  for (let head = 0; head < nHeads; head++) {
+    for (let query = 0; query < nQueries; query++) {
+      for (let key = 0; key < nKeys; key++) visit(i++, head, query, key);
+    }
+  }
 }
 
 // In place; a row without an open cell is 0 where that is safe.
@@ -114,7 +125,7 @@ function tensorOf({ array, type }, arrays) {
 }
 
 // The value of a tensor [1 or H, 1 or Q, K].
-function at({ shape: [nHeads, nQueries, nKeys], floats }, head, query, key) {
+function valueAt({ shape: [nHeads, nQueries, nKeys], floats }, [head, query, key]) {
   const row = (nHeads === 1 ? 0 : head) * nQueries + (nQueries === 1 ? 0 : query);
   return floats[row * nKeys + key];
 }

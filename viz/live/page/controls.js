@@ -79,7 +79,8 @@ export function createControls(page, acts) {
 
   function listen() {
     const type = () => page.choose({ text: at("text").value });
-    at("text").oninput = ({ isComposing }) => isComposing || type();
+    // Not what token_rows says to Streamlit's field when somebody goes back: the address has the text.
+    at("text").oninput = ({ isComposing, isTrusted }) => isTrusted && !isComposing && type();
     at("text").oncompositionend = type;
     document.querySelector("form").onsubmit = (event) => event.preventDefault();
     at("example").onchange = ({ target }) => page.choose({ text: target.value }, true, true);

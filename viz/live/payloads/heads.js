@@ -163,7 +163,7 @@ export function headMap(site, answer, { kind, layer, head, reading }) {
     layer: numbers[layer],
     head,
     name,
-    block: [1, 1], // a text of a model of ours is no longer than what is sent whole
+    block: [1, 1], // the worker of the page sends it whole
     region: null,
     says: describe(site, map, { layer, head, name, strongest, hidden }),
     notes: [...header.notes, ...hidden],
