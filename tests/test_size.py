@@ -42,33 +42,33 @@ ROOMS = {
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
-    "transformer/files": (1_959, 10),
-    "transformer/formats": (4_346, 21),
+    "transformer/files": (1_963, 10),
+    "transformer/formats": (4_351, 21),
     "transformer/hugging_face": (5_222, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (436, 6),
     "transformer/own_module": (681, 4),
     "transformer/positions": (783, 4),
-    "transformer/recording": (3_590, 14),
+    "transformer/recording": (3_597, 14),
     "transformer/training": (4_809, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (8_407, 31),
+    "transformer/watch": (8_409, 31),
     "viz": (3_302, 20),
     "viz/causes": (2_267, 10),
-    "viz/commands": (529, 4),
-    "viz/components": (17_034, 183),
+    "viz/commands": (537, 4),
+    "viz/components": (17_050, 184),
     "viz/exhibits": (823, 4),
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),
-    "viz/live": (9_986, 80),
+    "viz/live": (10_796, 86),
     "viz/notebook": (1_960, 15),
     "viz/pages": (9_490, 39),
     "viz/painters": (2_514, 10),
     "viz/paper": (3_458, 18),
     "viz/run": (3_076, 13),
     "viz/server": (2_320, 16),
-    "viz/state": (2_986, 15),
+    "viz/state": (2_985, 15),
     "viz/stories": (793, 4),
     "viz/talks": (1_871, 8),
     "viz/ui": (5_094, 21),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 541, 150
+FILES, MEDIAN = 543, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
