@@ -50,28 +50,20 @@ AXES = {"weights": "heads, queries, keys", "q": "heads, queries, d_head"}
 AXES |= {"k": "heads, keys, d_head", "v": "heads, keys, d_value"}
 
 # Sentences on arrays that are refused: the page without a server says them, too.
-
 KIND = "{what} of attention: name arrays {kinds}."
 NO_KIND, NOT_A_KIND = "There is no kind", "{name} is not a kind"
 TWICE = "There are two arrays of {kind}: {kind} and {kind}.… : keep one."
 MISSING = "Layer {layer} of {name} is missing: there are {layers}."
 BATCH = "{name} has a batch axis, {shape}: give one text, as weights[:, 0]."
 BATCH_OF_LAYER = (
-    "{name} has a batch axis of {n}: give one text, as [each[0] for each in weights], or write "
-    "without beams."
+    "{name} has a batch axis of {n}: give one text, as each[0], or write without beams."
 )
 OTHER_AXES = "{name} is {shape}: its axes are layers, {axes}."
 OTHER_AXES_OF_LAYER = "A layer of {name} is {shape}, where three axes belong."
-UNLIKE = (
-    "Layer {layer} of {name} is {shape}, and layer 0 is {first}: all layers of a kind have one "
-    "shape."
-)
+UNLIKE = "Layer {layer} of {name} is {shape}, and layer 0 is {first}: give one shape to all."
 NOTHING = "{name} is empty in layer {layer}, {shape}."
 LOST = "{name} has NaN or infinity in layer {layer}, head {head}: there is nothing to show of it."
-BELOW = (
-    "{name} has numbers below 0 in layer {layer}: weights are what the softmax gives, and scores "
-    "are not taken."
-)
+BELOW = "{name} has numbers below 0 in layer {layer}: give what the softmax gave, and no scores."
 GIVEN_SO = "they were given"
 OTHER_TOKENS = "{kind} has {n} {side}, and there are {n_tokens} tokens for them."
 
@@ -351,8 +343,8 @@ def _layers(kind: str, field: str, value: Any) -> list[Tensor]:
         layers = [_of_one(name, each) for each in value]
     for layer, each in enumerate(layers):
         if each.shape[:2] != layers[0].shape[:2] or each.size(2) != layers[0].size(2):
-            shapes = {"shape": list(each.shape), "first": list(layers[0].shape)}
-            raise InputError(UNLIKE.format(layer=layer, name=name, **shapes))
+            own, first = list(each.shape), list(layers[0].shape)
+            raise InputError(UNLIKE.format(layer=layer, name=name, shape=own, first=first))
         if not each.numel():
             raise InputError(NOTHING.format(name=name, layer=layer, shape=list(each.shape)))
         lost = (~each.isfinite()).flatten(1).any(1).nonzero().flatten().tolist()

@@ -27,7 +27,7 @@ from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.export import inline
 from viz.live.alive.embedding import embedded
-from viz.live.arrays.tables import arrays_tables
+from viz.live.bare_arrays import arrays_tables
 from viz.live.heads import surveys_of
 from viz.live.models import POLICY, SiteError, example, models_of, opens_at, worker_script
 from viz.live.shelf.assets import divided, typeface

@@ -1,5 +1,5 @@
 // Opens files of arrays in Node, as the page does. Standard input: { live: the folder of viz/live, tables
-// of a checkpoint, own: of viz/live/arrays/tables.py, cases: [{ path, pictures }] }. Standard output: of
+// of a checkpoint, own: of viz/live/bare_arrays.py, cases: [{ path, pictures }] }. Standard output: of
 // each { facts, payloads: name -> base64 }, or { error }.
 
 import { Blob, Buffer } from "node:buffer";

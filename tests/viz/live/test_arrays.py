@@ -28,7 +28,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.export import recording_npz
-from viz.live.arrays.tables import MOST, NOT_READ, arrays_tables
+from viz.live.bare_arrays import MOST, NOT_READ, arrays_tables
 
 CHANCE = np.random.default_rng(7)
 PIECES = ["▁It", "▁ra", "ins", ".", "</s>"]

@@ -4,7 +4,7 @@
 import { filled, fixed } from "../payloads/numbers.js";
 import { floatsOf, NotTaken } from "./file.js";
 
-// arrays: as `arraysIn` gives them. says: `says` of viz/live/arrays/tables.py. Returns { attentions,
+// arrays: as `arraysIn` gives them. says: `says` of viz/live/bare_arrays.py. Returns { attentions,
 // source, target, notes }; attentions: kind -> { queries, keys, produced, numbers, nHeads, layers,
 // closed }; layers: of each the weights [H, Q, K], and what masks leave open, null for all. Throws NotTaken.
 export function bareRecording(name, arrays, says) {

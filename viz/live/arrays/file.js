@@ -28,7 +28,7 @@ const SAFE = { F: "float", I: "int", U: "uint", BF: "bfloat", BOOL: "bool" };
 // An answer to a file that is not taken, in one sentence.
 export class NotTaken extends Error {}
 
-// name, bytes: of the file. says: `says` of viz/live/arrays/tables.py, with its limits. Returns name ->
+// name, bytes: of the file. says: `says` of viz/live/bare_arrays.py, with its limits. Returns name ->
 // { type, shape, values }, or a text; values: a typed array, row by row. Throws NotTaken.
 export async function arraysIn(name, bytes, says) {
   const refused = (template, values = {}) => {

@@ -9,7 +9,7 @@ import { arraysIn, NotTaken } from "./file.js";
 import { savedRecording } from "./saved.js";
 
 // file: a File, or the like of it. tables: of any checkpoint of the page. own: of
-// viz/live/arrays/tables.py. Returns { site, answer, facts }: the first two as the payloads take them,
+// viz/live/bare_arrays.py. Returns { site, answer, facts }: the first two as the payloads take them,
 // and what the page lists of a model. Throws NotTaken.
 export async function openArrays(file, tables, { kinds, says, token_rows: rows }) {
   const { name, size } = file;
