@@ -97,6 +97,7 @@ CHOICES = {
     "between": ("all", "a-b", "b-a", "a-a", "b-b"),
     "picture": ("arrows", "map", "inside"),
     "column": ("one", "two"),
+    "scale": ("root", "linear"),
     "decode_as": ("tree", "steps", "text"),
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),

@@ -208,9 +208,8 @@ def scored(
 
 
 def in_batches(checkpoint: Checkpoint, edits: Sequence[Edit]) -> bool:
-    """Tell whether groups with these edits run in the rows of a batch: they have the same tokens in
-    the same places, which an edit of positions or of the text's order is not made for. Of a model
-    that is watched `scored` finds out.
+    """Tell whether groups with these edits may run in the rows of a batch, which have the same
+    tokens in the same places; of a model that is watched `scored` finds out.
     """
     return checkpoint.family.is_watched or all(map(kinds_of, edits))
 
