@@ -22,6 +22,7 @@ from transformer import (
     record,
     survey,
     sweep,
+    sweep_corpus,
     translating,
 )
 from transformer.old_spelling import Respelled
@@ -94,6 +95,7 @@ TELLING: dict[str, Callable[..., Any]] = {
     "patch": lambda it, **more: patch(it, TEXT, OTHER, **more),
     "survey": lambda it, **more: survey(it, SENTENCES, batch=2, **more),
     "sweep": lambda it, **more: sweep(it, TEXT, TARGET, **more),
+    "sweep_corpus": lambda it, **more: sweep_corpus(it, SENTENCES, **more),
 }
 
 

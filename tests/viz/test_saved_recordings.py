@@ -177,3 +177,5 @@ def test_a_file_that_is_none_ends_in_one_sentence(tmp_path: Path) -> None:
     for name in ("c.npz", "nowhere.npz", "a.safetensors"):
         with pytest.raises(InputError, match=name):
             load_recording(tmp_path / name)
+    with pytest.raises(InputError, match=r"^nowhere\.npz"):  # without a folder, the name is first
+        load_recording("nowhere.npz")

@@ -14,8 +14,8 @@ from transformer.files.weights import Misfit
 
 
 def place(file: Path) -> str:
-    """Return the beginning of a sentence about a file: its folder and its name."""
-    return f"{file.parent.name}: {file.name}"
+    """Return the beginning of a sentence about a file: its folder, if it has one, and its name."""
+    return ": ".join(filter(None, (file.parent.name, file.name)))
 
 
 def read_file(file: Path, most: int) -> bytes:

@@ -1,6 +1,6 @@
 """Views and tables of a recording in a notebook, and charts without Plotly."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
 from functools import partial
 from numbers import Integral
@@ -81,12 +81,14 @@ def figure(
     if unknown:
         there = ", ".join([*of_head, *names]) or "no choice"
         raise InputError(f"{name} has no choice {unknown[0]!r}: it has {there}.")
-    chosen = {
-        control.name: _chosen(control, recording, choices[control.name])
-        if control.name in choices
-        else control.options(recording)[0]
-        for control in view.controls
-    }
+    chosen: dict[str, Any] = {}
+    for control in view.controls:
+        if control.name in choices:
+            chosen[control.name] = _chosen(control, recording, choices[control.name])
+            continue
+        options = control.options(recording)
+        is_head = isinstance(control, HeadChoice)
+        chosen[control.name] = _nearest(options, chosen[first]) if is_head else options[0]
     chart, says = view.content(recording, **chosen), view.describe(recording, **chosen)
     return _with_image(chart, themes_of(theme)[0], says)
 
@@ -103,6 +105,11 @@ def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
     figure._repr_mimebundle_ = lambda *choices, **options: rest | own(*choices, **options)
     figure._ipython_display_ = None  # which shows Plotly's data and nothing else
     return figure
+
+
+def _nearest(heads: Iterable[Selection], to: Selection) -> Selection:
+    """Another head of its kind, whose rows and columns are the same: of its layer, if it can be."""
+    return min(heads, key=lambda it: (it.kind != to.kind, it == to, it.layer != to.layer))
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:

@@ -61,6 +61,14 @@ def test_two_heads_are_one_by_its_place_and_one_by_name(recording: Recording) ->
     assert figure(recording, "head_difference", **of, second=("cross", 0, 1)) == expected
 
 
+def test_a_second_head_left_out_is_another_of_the_same_kind_and_layer(
+    recording: Recording,
+) -> None:
+    heads = Selection("cross", 1, 0), Selection("cross", 1, 1)
+    expected = drawn(chart_head_difference(recording, *heads), LIGHT)
+    assert figure(recording, "head_difference", kind="cross", layer=1) == expected
+
+
 def test_the_old_spelling_of_a_head_works_and_warns(recording: Recording) -> None:
     of = ("cross", 1, 0)
     expected = figure(recording, "head_heatmap", kind="cross", layer=1)
