@@ -85,7 +85,7 @@ FILES: dict[str, Write] = {
     ),
     "sums.npz": npz(cross=0.83 * weights(2, 3, 4, 5), encoder_self=3 * weights(1, 1, 5, 5)),
     "whole_numbers.npz": npz(cross=np.ones((1, 2, 2, 1), np.int64)),
-    "long.npz": npz(np.savez_compressed, encoder_self=weights(1, 2, 150, 150)),
+    "long.npz": npz(np.savez_compressed, encoder_self=weights(1, 2, 70, 70)),
     "plain.safetensors": lambda path: save_file({"cross": weights(2, 3, 4, 5)}, path),
     "bits.safetensors": lambda path: save_tensors(
         {"cross": torch.from_numpy(weights(2, 3, 4, 5)).bfloat16()}, path
