@@ -7,8 +7,9 @@ from transformer import interrupt  # noqa: F401  torch alone takes a second, in 
 
 # isort: split
 from collections.abc import Iterable, Sequence
+from inspect import signature
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, get_overloads, overload
 
 from torch import nn
 
@@ -121,12 +122,35 @@ def record(
 def record(*args: Any, **named: Any) -> Recording:
     """Run a model once and keep what its attentions saw.
 
-    For a checkpoint, or its name: a text, and a target as text or tokens. For any torch module: its
-    inputs, a tensor, a tuple or a dict, and optionally the tokens at its positions, as strings.
-    edits: what to change for this run, such as "head-off:cross.2.3". What it holds stays as it was,
-    but W_O and what `checked` computes are of the model's own matrices: ask before it is trained
-    on. Raises InputError.
+    Two calls: record(checkpoint, text, target=None, edits=()) of what `load_checkpoint` opens, and
+    record(module, inputs, tokens=None, edits=()) of any torch module.
+
+    checkpoint: open, or its name or path.
+    text: the source, or what is read.
+    target: what is written, as text or tokens, such as `.target` of a decoding; None: the model
+        writes nothing, or a prompt is recorded by itself.
+    module: it runs as it is: put it in eval() if dropout should rest.
+    inputs: a batch of one: a tensor, a tuple of arguments or a dict of named ones.
+    tokens: the pieces at its positions, as strings, or a dict of those of "source" and "target";
+        None: positions are numbered.
+    edits: changes of the model for this run, such as "head-off:cross.2.3". A module then runs
+        twice, since the first pass shows which attention is which.
+
+    Returns a `Recording`: `.attentions`, kind ("encoder_self", "decoder_self", "cross") ->
+    `Attention`, whose `.weights(layer, head)` are [Q, K], `.weights(layer)` [H, Q, K] and
+    `.weights()` [L, H, Q, K], rows that sum to 1, or less beside a sink; `.source`, S tokens;
+    `.target`, T tokens; `.logits` [T, V]; `.positions`; `.checked`, its numbers against what the
+    model returned. What it holds stays as it was, but W_O and what `checked` computes are of the
+    model's own matrices: ask before it is trained on. Raises CheckpointError, InputError, of an
+    edit EditError, and DeviceError where the device fails.
+
+    >>> record("en-de", "It rains.", "Es regnet.").attentions["cross"].weights(2)  # doctest: +SKIP
+    >>> record(model, ids, tokens=["It", "rains", "."])  # doctest: +SKIP
     """
     if "module" in named or (args and isinstance(args[0], nn.Module)):
         return record_module(*args, **named)
     return by_name(record_open)(*args, **named)
+
+
+# Readers of help() see the names of a checkpoint's call instead of *args.
+record.__signature__ = signature(get_overloads(record)[0])  # type: ignore[attr-defined]

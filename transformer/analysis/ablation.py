@@ -124,14 +124,25 @@ def sweep(
     second: str = "",
     on_step: OnStep | None = None,
 ) -> Sweep:
-    """Try edits one by one on a text and its known target; None: every head off.
+    """Try edits one by one, such as each head off, on a text and its target.
 
-    target: None where a text is only read: the words of a generator's text, each given those
-    before it, a classifier's classes, numbers, a masked model's tokens, or a text's vector. edits:
-    of heads and arrows; positions are of a whole run. second: a text whose vector's cosine with it
-    is judged in place of its angle. on_step: called before each step, without arguments; it may
-    wait, and what it raises ends the run. A step is a batch of edits, or one by itself. Raises
-    InputError, of an edit EditError.
+    checkpoint: open, or its name or path.
+    text: the source, or what is read.
+    target: what is judged, as text or tokens, such as `.target` of a decoding. None: the text is
+        only read, and judged are a generator's words, each given those before it, a classifier's
+        classes, numbers, a masked model's tokens, or the text's vector.
+    edits: `Edit`s of heads and arrows, or their spelling, as "head-off:cross.2.3"; None: every head
+        off in turn.
+    second: a text, with whose vector the text's is compared, by the cosine; "": with its own.
+    on_step: called before each batch of edits, or each edit that runs by itself, without arguments;
+        it may wait, and what it raises ends the run.
+
+    Returns a `Sweep`: `.changes` [N, T], for N edits and T tokens the log-probability with the edit
+    less that without it, in nats, and `.totals` [N], of the whole output. T are a classifier's
+    classes, or numbers in their own units; of a vector T is 1 and the change minus the angle, in
+    degrees, or the cosine's. An edit that cannot be made is left out, and `.refused` says why.
+    Raises CheckpointError, InputError, also of a translator without a target, and EditError where
+    no edit can be made.
     """
     *_, last = sweeping(checkpoint, text, target, edits, second, on_step)
     if last.refused and not last.edits:

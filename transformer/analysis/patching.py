@@ -217,9 +217,20 @@ def pair_of(checkpoint: Checkpoint, text: str, other: str) -> Pair:
 def patch(checkpoint: Checkpoint, text: str, other: str, on_step: OnStep | None = None) -> Patching:
     """Put every state and every head of another sentence's run into the run of a text, one by one.
 
-    text: B, whose run is patched. other: A, a sentence of as many tokens, whose states are put in.
-    on_step: called before each step, without arguments; it may wait, and what it raises ends the
-    run. A step is a batch of patches. Raises InputError where nothing can be patched or measured.
+    checkpoint: open, or its name or path.
+    text: B, whose run is patched.
+    other: A, whose states are put in: it has as many tokens as B, and another output.
+    on_step: called before each batch of patches, without arguments; it may wait, and what it raises
+        ends the run.
+
+    Returns a `Patching`: `.effects`, each patch, an `Edit`, -> its share of the way from B's output
+    to A's: 0 changes nothing, with 1 the text says what the other says. That is measured by the
+    difference of two log-probabilities, where both outputs first differ, by a vector's angle or by
+    a number (Zhang and Nanda 2023, section 2; Meng et al. 2022). `.of("state-from")` and
+    `.of("head-from")` have them by kind, layer and place or head. Raises CheckpointError, and
+    InputError where nothing can be patched or measured.
+
+    >>> patch("en-de", "I see a dog.", "I see a cat.").effects  # doctest: +SKIP
     """
     check_open(checkpoint)
     *_, last = patching(checkpoint, text, other, on_step=on_step)

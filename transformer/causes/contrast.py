@@ -253,12 +253,23 @@ def contrast(
 ) -> Contrast:
     """Compare a word of a target with another word, or several, in its place.
 
-    target: as text or tokens; None: what greedy decoding writes. word: by number, from 0, as
-    `word_groups` counts, or as it is written. edits: in force all the while, as far as they are of
-    what is judged (see `within`). on_step: called before each step, without arguments; it may wait,
-    and what it raises ends the run. A step is one of `evidence`, which is asked of both words.
-    evidence_at_hand: of this target under these edits, if any. Raises InputError, of an edit
-    EditError.
+    checkpoint: of a model that writes; open, or its name or path.
+    text: the source, or the prompt.
+    target: what is written, as text or tokens; None: what greedy decoding writes.
+    word: one of its words, by number from 0 or as it is written.
+    other: the word, or words, in its place.
+    edits: changes of the model, in force all the while, such as "head-off:cross.2.3", as far as
+        they are of what is judged (see `within`).
+    on_step: called before each step of `evidence`, which is asked of both words: a batch of words,
+        or one, without arguments; it may wait, and what it raises ends the run.
+    evidence_at_hand: what `evidence` returned of this target under these edits; None: it is asked.
+
+    Returns a `Contrast` (Yin and Neubig 2022): `.lead`, how much more probable the word is, in
+    nats; `.of_source` [S], what hiding each word that is read takes from it, and `.of_prefix` [P],
+    what replacing each written one before it does. Raises CheckpointError, InputError, and of an
+    edit EditError.
+
+    >>> contrast("en-de", "It rains.", None, "Es", "Er").lead  # doctest: +SKIP
     """
     check_open(checkpoint)
     made = edits_of(edits)

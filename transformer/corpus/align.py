@@ -1,10 +1,4 @@
-"""align(): which head of cross-attention aligns words, by which row, and the alignment by it.
-
-Every head, and the mean of every layer's heads (Garg et al. 2019), is read in two ways: by the row
-that writes a word, and by the row that has just read it, a place later, where heads often look at
-the word's source (Chen et al. 2020, section 3.2; Zenkel et al. 2019 read the former). Each target
-word is linked to the source word that it gives most: see `transformer.analysis.alignment`.
-"""
+"""align(): which head of cross-attention aligns words, by which row, and the alignment by it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -243,9 +237,7 @@ class Readings:
         own = [each for each in self.scores if each.reader.rows == "produced"]
         own = [each for each in own if each.reader.head is not None]
         most = [each.error.high or each.error.mean for each in own[:1]]
-        return [
-            [each.reader.layer, each.reader.head or 0] for each in own if each.error.mean <= most[0]
-        ]
+        return [[it.reader.layer, it.reader.head or 0] for it in own if it.error.mean <= most[0]]
 
     @checks(reader=READER)
     def lines_by(self, reader: Reader) -> tuple[AlignedLine, ...]:
@@ -255,9 +247,7 @@ class Readings:
         n_layers = 1 + max(each.layer for each in self.readers)
         n_heads = max(each.head or 0 for each in self.readers) + 1
         layer = place_of("layer", reader.layer, n_layers, "cross")
-        head = (
-            reader.head if reader.head is None else place_of("head", reader.head, n_heads, "cross")
-        )
+        head = None if reader.head is None else place_of("head", reader.head, n_heads, "cross")
         at = self.readers.index(replace(reader, layer=layer, head=head))
         return tuple(_line(pair, at) for pair in self.pairs)
 
@@ -282,10 +272,8 @@ class Readings:
 
     def to_csv(self) -> bytes:
         """Write these rows, in UTF-8."""
-        rows = self.rows
-        return csv_bytes(
-            [*rows[0]] if rows else (), [list(map(_cell, row.values())) for row in rows]
-        )
+        cells = [[*map(_cell, row.values())] for row in self.rows]
+        return csv_bytes([*self.rows[0]] if cells else (), cells)
 
 
 def _cell(value: Any) -> Any:
@@ -321,10 +309,7 @@ class Aligner:
         self._surveyor = Surveyor(checkpoint, batch, on_step=on_step)
 
     def reading(
-        self,
-        lines: Mapping[int, LinePair],
-        before: Readings | None = None,
-        at_once: int = AT_ONCE,
+        self, lines: Mapping[int, LinePair], before: Readings | None = None, at_once: int = AT_ONCE
     ) -> Iterator[Readings]:
         """Read lines, in their order, some more each time; the reasons of refused ones are kept.
 
@@ -474,11 +459,25 @@ def align(
 ) -> Alignment:
     """Find the head of cross-attention that aligns words best, and align sentences by it.
 
-    targets: of each sentence; without them the model writes greedily. gold: of each pair a line of
-    links, "0-0 1-2 3?3", by words as spaces separate them; without it readers are judged by the
-    words and signs that both texts spell alike. reader: the one to align by, in place of the best.
-    on_step: called before each step, without arguments; it may wait, and what it raises ends the
-    run. A step is a batch that is read, or whose targets are written. Raises InputError.
+    Readers compete: every head, and the mean of a layer's heads (Garg et al. 2019), each by the row
+    that writes a word (Zenkel et al. 2019) and by the next row, which has just read it (Chen et al.
+    2020, section 3.2). A target word is linked to the source word that its row gives most.
+
+    checkpoint: an encoder-decoder; open, or its name or path.
+    sentences: the texts that are read; their words are what spaces separate.
+    targets: a translation for each; None: what greedy decoding writes.
+    gold: for each pair its links, as "0-0 1-2 3?3": source word and target word, counted from 0,
+        "?" where a link is only possible. None: readers are judged by the words and signs that both
+        texts spell alike.
+    reader: the one to align by, as `.scores[2].reader` of an alignment; None: the best one.
+    batch: sentences that are read together.
+    on_step: called before each batch that is read, or whose targets are written, without arguments;
+        it may wait, and what it raises ends the run.
+
+    Returns an `Alignment`: `.lines`, of each pair links (source word, target word, weight), and
+    `.scores`, every reader's error rate in percent (Och and Ney 2003), the best first. A sentence
+    that cannot be read is missing, and `.readings.left_out` says why. Raises CheckpointError,
+    InputError, also where no pair says which reader is best, and NoSuchHead for another reader.
     """
     check_open(checkpoint)
     sources = each_line("align", "sentences", sentences)

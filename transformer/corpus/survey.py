@@ -272,11 +272,20 @@ def survey(
 ) -> Survey:
     """Observe every head over these sentences, and summarise what it does.
 
-    targets: of each sentence, where the model writes any; without them it writes greedily. Batches
-    of sentences are read together where the model takes a mask of padding. A sentence that cannot
-    be read is left out, and `left_out` says why. on_step: called before each step, without
-    arguments; it may wait, and what it raises ends the run. A step is a batch that is read, or
-    whose targets are written. Raises InputError where there is no sentence that can be read.
+    checkpoint: open, or its name or path.
+    sentences: the texts that are read.
+    targets: a text for each, where the model writes any; None: an encoder-decoder writes them
+        greedily, and other models read the sentences by themselves.
+    batch: sentences that are read together, where the model takes a mask of padding.
+    on_step: called before each batch that is read, or whose targets are written, without arguments;
+        it may wait, and what it raises ends the run.
+
+    Returns a `Survey`: in `.heads`, for each head, the mean of each of its numbers with its 95 %
+    interval over sentences, as `.heads[0].numbers["entropy"]`, in bits; `labels` says what heads
+    do. A sentence that cannot be read is left out, and `left_out` says why. Raises CheckpointError,
+    DeviceError, and InputError where no sentence can be read.
+
+    >>> survey("en-de", sentences).heads[0].numbers["entropy"].mean  # doctest: +SKIP
     """
     check_open(checkpoint)
     lines = each_line("survey", "sentences", sentences)

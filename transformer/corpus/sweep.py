@@ -36,14 +36,20 @@ def sweep_corpus(
     second: str = "",
     on_step: Callable[[], object] | None = None,
 ) -> CorpusSweep:
-    """Turn every head off on each of many sentences: the mean change of the output, with a 95 %
-    interval over sentences (percentile bootstrap, Efron 1979).
+    """Turn every head off on each of many sentences, and average the change of the output.
 
-    Changes are of the log-probability of what the model writes or names by itself, in nats; of a
-    text's vector in degrees, of a number in its units. second: a text that is read with each, where
-    a checkpoint takes two. on_step: called before each sentence; it may wait, and what it raises
-    ends the run. A sentence that cannot be read is left out, and `left_out` says why. Raises
-    InputError where there is no other.
+    checkpoint: open, or its name or path.
+    sentences: the texts that are read; what the model writes or names by itself is judged.
+    second: a text that is read with each, of a checkpoint that takes two; "": none.
+    on_step: called before each sentence, without arguments; it may wait, and what it raises ends
+        the run.
+
+    Returns a `CorpusSweep`: `.worths`, one `Worth` a head, the farthest from 0 first: the mean
+    change of the whole output's log-probability, in nats, below 0 where the head is missed, with
+    its 95 % interval over sentences (percentile bootstrap, Efron 1979); of a text's vector the
+    change is minus the angle that it turns by, in degrees, of a number it is in its units. A
+    sentence that cannot be read is left out, and `left_out` says why. Raises CheckpointError, and
+    InputError where no sentence can be read.
     """
     check_open(checkpoint)
     texts = each_line("sweep_corpus", "sentences", sentences)

@@ -79,24 +79,33 @@ def decode(
 ) -> Decoding:
     """Translate a text, or continue a prompt.
 
-    method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
-    "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
-    that it declares, and max_len, in tokens; one that is left out, or None, is what the checkpoint
-    says for it (`About.decoding`), else the method.
-
-    edits: what to change in the model for this run, such as "head-off:cross.2.3". prefix: what the
-    target begins with: a text, or tokens or their ids; force: phrases that must stand in it
-    somewhere, for methods that can place them; forbid: phrases that may not: see `Constraints`.
-
+    checkpoint: of a model that writes; open, or its name or path.
+    text: the source, or the prompt.
+    method: "greedy", "beam", "diverse", "sample" or "forced", as `decoding_methods()` has them.
+    edits: changes of the model for this run, such as "head-off:cross.2.3".
+    prefix: what the target begins with: a text, or tokens or their ids.
+    force: phrases that must stand in it somewhere, each the same, for methods that can place them
+        ("beam").
+    forbid: phrases that may not: see `Constraints`.
     on_step: called before each step, without arguments; it may wait, and what it raises ends the
-    run. A step is one of the method's, or a pass that ranks anew. on_token: given after each token
-    what was written so far, by methods that write one after the other; what it raises ends the
-    writing. run: what takes the steps, such as `SharedBatch.run`; it hears of a model of its own
-    where that is not ours, or is edited, or a target is given: these share no batch.
+        run. A step is one of the method's, or a pass that ranks anew.
+    on_token: given, after each token, a `Written` of what is there so far, by methods that write
+        one after the other ("greedy", "sample"); what it raises ends the writing.
+    run: what takes the steps, such as `SharedBatch.run`; it hears of a model of its own where that
+        is not ours, or is edited, or a target is given: these share no batch. None: they run here.
+    options: the method's own, and max_len, in tokens: beam_size and length_penalty of "beam",
+        temperature, top_k, top_p and seed of "sample", target (text or tokens) of "forced". One
+        that is left out, or None, is what the checkpoint says for it (`About.decoding`), else the
+        method.
 
-    Raises InputError when the text cannot be read or the model writes nothing, and for constraints
-    that contradict each other; DeviceError where the device fails or the model gives no numbers;
-    OptionError, a ValueError too, for an unknown method or option and for one out of its range.
+    Returns a `Decoding`: `.text`; `.target`, T tokens; `.steps`, with what each was chosen from;
+    `.hypotheses`, the best first; `.log_prob`, in nats; `.search`, the tree. Raises
+    CheckpointError; InputError when the text cannot be read or the model writes nothing, and for
+    constraints that contradict each other; EditError; DeviceError where the device fails or the
+    model gives no numbers; OptionError, an InputError too, for an unknown method or option and for
+    one out of its range.
+
+    >>> decode("en-de", "It rains.", "beam", beam_size=4, prefix="Heute").text  # doctest: +SKIP
     """
     check_open(checkpoint)
     check_mode(checkpoint)

@@ -48,10 +48,15 @@ NAMED = 8
 def translating(
     checkpoint: Checkpoint, source_language: str | None = None, target_language: str | None = None
 ) -> Checkpoint:
-    """The same model, told which language it reads and which it writes; nothing is loaded again.
+    """Give the same model, told which languages it reads and writes; nothing is loaded again.
 
-    Languages: of `checkpoint.config.languages`; None leaves one at what the checkpoint says.
-    Raises InputError for a language that it does not know.
+    checkpoint: a translator of many languages of Hugging Face's (mBART, M2M100, NLLB); open, or its
+        name or path.
+    source_language, target_language: of `checkpoint.config.languages`, spelled as there, such as
+        "en_XX" or "deu_Latn"; None: as the checkpoint says.
+
+    Returns a `Checkpoint` that shares the weights. Raises CheckpointError, and InputError for a
+    language that it does not know and for a model that is told none.
     """
     check_open(checkpoint)
     config, tokenizer = checkpoint.config, checkpoint.tokenizer

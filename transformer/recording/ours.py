@@ -48,10 +48,9 @@ def record(
 ) -> Recording:
     """Run the model once over text and target and keep what its attentions saw.
 
-    target: text, or the tokens that a decoding gave; None where a family writes nothing, or to
-    record a prompt by itself. edits: what to change in the model for this run. Raises InputError,
-    of an edit EditError, and DeviceError where the device fails or half precision does not hold the
-    model's numbers.
+    As `transformer.record` of a checkpoint, which is open here. Raises InputError, of an edit
+    EditError, and DeviceError where the device fails or half precision does not hold the model's
+    numbers.
     """
     check_open(checkpoint)
     sources, made = read_words(checkpoint, text, edits_of(edits))
