@@ -52,7 +52,7 @@ def head_view(
     layer: counted from 0, or from the end with -1.
     heads: the one, or the list of those, that are shown at first, counted likewise; None: head 0.
     lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
-        or a `Reading`, which also hides special tokens.
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
     words: True: the pieces of a word are one row and one column.
     theme: "auto", as light or dark as the notebook around it; "light"; "dark".
     height: of the frame in a notebook, in pixels; None: as high as it is.
@@ -99,7 +99,7 @@ def head_grid(
     recording: of `record`, `from_weights` or `load_recording`.
     kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
     lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
-        or a `Reading`, which also hides special tokens.
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
     words: True: the pieces of a word are one row and one column.
     show: "maps", or a head metric, such as "entropy", "confidence", "distance" or "previous".
     sort: "layer", or the metric by which the heads are ordered.
@@ -144,7 +144,7 @@ def head_map(
     kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
     layer, head: counted from 0, or from the end with -1.
     lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
-        or a `Reading`, which also hides special tokens.
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
     words: True: the pieces of a word are one row and one column.
     path: True: a line joins each row's largest value.
     theme: "auto", as light or dark as the notebook around it; "light"; "dark".
