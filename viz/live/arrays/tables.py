@@ -85,7 +85,7 @@ def _sentences() -> dict[str, str]:
 
 
 def _kind(kind: str) -> dict[str, Any]:
-    """What headers say of it, and otherwise where keys are other tokens, or where rows wrote."""
+    """Make what headers say of it, and of one whose keys are other tokens, or whose rows wrote."""
     plain = _example(kind, kind not in WIDER)
     other = _example(kind, is_wider=True)
     attention = other.attentions[kind]
