@@ -195,7 +195,7 @@ class OwnTokenizer:
         """Nothing: a function is not data."""
 
 
-def _listed(values: Any) -> list[Any] | None:
+def _list_of(values: Any) -> list[Any] | None:
     """The items of what has an order: the letters of a text, too."""
     return list(values) if isinstance(values, str | bytes) else items_of(values)
 
@@ -208,7 +208,7 @@ def names_of(pieces: Pieces) -> Names:
     owner: Any = pieces if hasattr(pieces, "get_vocab") else None
     vocabulary: Any = pieces if owner is None else owner.get_vocab()
     if not isinstance(vocabulary, Mapping):
-        raw = None if isinstance(vocabulary, set | frozenset) else _listed(vocabulary)
+        raw = None if isinstance(vocabulary, set | frozenset) else _list_of(vocabulary)
         if raw is None:
             kind = type(vocabulary).__name__
             raise InputError(

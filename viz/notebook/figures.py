@@ -51,13 +51,23 @@ def figure(
     theme: ThemeName = "auto",
     **choices: Any,
 ) -> "go.Figure":
-    """Draw the view of that name; a choice that is left out is the view's first.
+    """Draw the view of that name as a figure of Plotly's.
 
-    kind, layer, head: the head that it is of, as in every picture: the first kind, layer 0 and head
-    0 when left out. choices: the view's other controls by their names, such as side="source"; of
-    `head_difference` also second=(kind, layer, head), the head that is taken from it. theme:
-    "auto" is light, as Plotly's figure knows nothing of the page around it. Raises InputError, also
-    of a choice that the view does not have, and NoSuchHead.
+    recording: of `record`, `from_weights` or `load_recording`.
+    name: of a view that the recording has, such as "head_heatmap", "head_difference", "joint_map",
+        "encoding_heatmap" or "class_probabilities"; another name is answered by all that it has.
+    kind: of the head: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+    layer, head: counted from 0, or from the end with -1; None: 0.
+    theme: "light", "dark", or "auto", which is light, as Plotly's figure knows nothing of the page
+        around it.
+    choices: the view's other controls by their names, such as side="source"; of "head_difference"
+        second=(kind, layer, head), the head that is taken from it, else another of its kind and
+        layer. What is left out is the first that there is.
+
+    Returns a `plotly.graph_objects.Figure`. Raises InputError, also of a choice that the view does
+    not have, and NoSuchHead.
+
+    >>> figure(recording, "head_difference", kind="cross", layer=2, head=1)  # doctest: +SKIP
     """
     views = discover("viz.views", "VIEW")
     fitting = [each for each, view in views.items() if view.applies_to(recording)]
@@ -142,8 +152,13 @@ def word_card(
 ) -> Picture:
     """Show what a written word looks at and needs, with the verdict: the card of its pin.
 
-    word: the word as it is written, of several equal ones the first, or its number from 0. theme,
-    live: as in every picture. Raises InputError where nothing written is called so.
+    evidence: of `evidence(checkpoint, text)`; costs are in nats.
+    word: as it is written, of several equal ones the first, or its number from 0.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`. Raises InputError where nothing written is called so, and with live
+    AliveError.
     """
     words = [each.strip() for each in evidence.target_words]
     number = words.index(word) if word in words else word

@@ -221,11 +221,12 @@ class Picture:
             names = ", ".join(Look.__annotations__)
             raise FigureError(f"A figure has no choice {quoted(unknown[0])}: it has {names}.")
         check("figure", look, LOOK)
-        if self.paper is None:
+        figure = self.figure if self.paper is None else self.paper.figure(look)
+        if figure is None:
             raise FigureError(f"{self.title}: there is no figure of this picture for a paper.")
-        return replace(
-            self.paper.figure(look), font=look.get("font", ""), is_slide=look.get("slide", False)
-        )
+        if self.paper is None and (more := sorted({*look} - {"font", "slide"})):
+            raise FigureError(f"This figure has no choice {more[0]!r}: it has font, slide.")
+        return replace(figure, font=look.get("font", ""), is_slide=look.get("slide", False))
 
     @checks(path=PATH, width=WIDTH.or_none, live=YES_OR_NO, data=PATH.or_none)
     def save(

@@ -1,11 +1,4 @@
-"""The app's pictures of a recording, one function each: Jupyter shows them, files keep them.
-
-kind: "encoder_self", "decoder_self" or "cross"; the first that there is when left out. Layers and
-heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are. Whatever
-else cannot be found, or is another thing, is named in an InputError of one sentence. lens: the name
-of a lens, or a whole Reading, which also hides special tokens. words: whether the pieces of a word
-are one row and one column, as a Reading has it too. theme, height, live: as `picture` takes them.
-"""
+"""The app's pictures of a recording, one function each: Jupyter shows them, files keep them."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -52,10 +45,22 @@ def head_view(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """The heads of a layer as lines between two columns of tokens.
+    """Draw the heads of a layer as lines between two columns of tokens.
 
-    heads: the one or those shown at first, H0 when left out. kind, layer, lens, words, theme,
-    height, live: as in every picture. Raises InputError and NoSuchHead.
+    recording: of `record`, `from_weights` or `load_recording`.
+    kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+    layer: counted from 0, or from the end with -1.
+    heads: the one, or the list of those, that are shown at first, counted likewise; None: head 0.
+    lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
+    words: True: the pieces of a word are one row and one column.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Raises InputError, also of a lens that needs what was not recorded, NoSuchHead, and with live
+    AliveError.
     """
     kind = kind_in(recording, kind)
     layer, _ = place_in(recording, kind, layer, 0)
@@ -89,10 +94,23 @@ def head_grid(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """All layers and heads of a kind.
+    """Draw all layers and heads of a kind, each as a small map or by a number.
 
-    show: "maps" or a head metric; sort: by "layer" or a metric. kind, lens, words, theme, height,
-    live: as in every picture. Raises InputError.
+    recording: of `record`, `from_weights` or `load_recording`.
+    kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+    lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
+    words: True: the pieces of a word are one row and one column.
+    show: "maps", or a head metric, such as "entropy", "confidence", "distance" or "previous".
+    sort: "layer", or the metric by which the heads are ordered.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Raises InputError, also of a lens that needs what was not recorded, and with live AliveError.
+
+    >>> head_grid(recording, "cross", show="entropy", sort="entropy")  # doctest: +SKIP
     """
     grid = HeadGrid((kind_in(recording, kind),), _reading(lens, words))
     map = shown_map(recording, grid.kinds[0], grid.reading)
@@ -120,11 +138,22 @@ def head_map(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """One head as a heat map: queries are rows, keys columns.
+    """Draw one head [Q, K] as a heat map: queries are rows, keys columns.
 
-    path: whether a line joins each row's largest value. kind, layer, head, lens, words, theme,
-    height, live: as in every picture. Of more than 1024 x 1024 cells it is an overview of
-    512 x 512, and says so. Raises InputError and NoSuchHead.
+    recording: of `record`, `from_weights` or `load_recording`.
+    kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+    layer, head: counted from 0, or from the end with -1.
+    lens: what is shown: "weight", "score", "value_norm", "sum_norm", "hidden", "rollout" or "flow",
+        which docs/glossary.md explains; or a `Reading`, which also hides special tokens.
+    words: True: the pieces of a word are one row and one column.
+    path: True: a line joins each row's largest value.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Of more than 1024 x 1024 cells it is an overview of 512 x 512, and says so. Raises InputError,
+    also of a lens that needs what was not recorded, NoSuchHead, and with live AliveError.
     """
     selection = head_in(recording, kind, layer, head)
     map = HeadMap(selection, _reading(lens, words), max_cells=EXACT)
@@ -154,11 +183,22 @@ def cell_steps(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """The inside of one cell, and of those beside it in its row that can be clicked.
+    """Draw how one weight is computed, from q and k; others in its row are shown by a click.
 
-    query, key: positions, counted from 0; the head's largest weight when left out, or with one of
-    them that of its row or column. kind, layer, head, theme, height, live: as in every picture.
-    Raises InputError, also where a model left its weights alone, and NoSuchHead.
+    recording: of `record`, `from_weights` or `load_recording`.
+    kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+    layer, head: counted from 0, or from the end with -1.
+    query, key: positions, counted from 0; None: the head's largest weight, or with one of them that
+        of its row or column.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Raises InputError, NoSuchHead, NotRecorded where q and k are not known, and with live
+    AliveError.
+
+    >>> cell_steps(recording, "cross", 2, 1, query=3)  # doctest: +SKIP
     """
     selection = head_in(recording, kind, layer, head)
     cell = CellSteps(selection, _cell(selection.attention(recording), selection, query, key))
@@ -205,12 +245,21 @@ def decode_player(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """A decoding step by step, with one head, or the mean of a layer's heads when left out.
+    """Draw a decoding step by step, each beside what it attends to, read and written.
 
-    It has no kind: each step stands beside what it attends to in the source and in what is written.
-    recording: of the same source and the decoding's target; when left out it is made, which takes a
-    checkpoint that was trained here, in its folder. layer, head, words, theme, height, live: as in
-    every picture; steps stay tokens. Raises InputError, CheckpointError and NoSuchHead.
+    decoding: of `decode`.
+    recording: of the same source and the decoding's target; None: it is made, of a decoding by a
+        checkpoint that was trained here, which is opened again in its folder.
+    layer, head: counted from 0, or from the end with -1; head None: the mean of the layer's heads.
+    words: True: the pieces of a word are one place; steps stay tokens.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Raises InputError, CheckpointError, NoSuchHead, and with live AliveError.
+
+    >>> decode_player(decode("en-de", "It rains."))  # doctest: +SKIP
     """
     if recording is None:
         recording = _recorded(decoding)
@@ -250,10 +299,16 @@ def search_tree(
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
-    """The search of a decoding as a tree: hypotheses, what was dropped, and why.
+    """Draw the search of a decoding as a tree: hypotheses, what was dropped, and why.
 
-    words: whether the pieces of a word are one node. theme, height, live: as in every picture.
-    Raises InputError, also where nothing was searched for.
+    decoding: of `decode`, such as one with method="beam".
+    words: True: the pieces of a word are one node.
+    theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+    height: of the frame in a notebook, in pixels; None: as high as it is.
+    live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
+
+    Returns a `Picture`, which a notebook shows and `.save("x.html")` or `.save("x.pdf")` keeps.
+    Raises InputError, also where nothing was searched for, and with live AliveError.
     """
     tree = DecodeTree(words)
     title, payload = "The search as a tree", pack_tree(decoding.search, words)

@@ -44,9 +44,13 @@ class Track(Tracking):
     ) -> Picture:
         """Draw a head at each step that was kept, with a slider, the other heads, and a metric.
 
-        kind, layer, head, theme, height: as in every picture. metric: a head metric, as "entropy".
-        A press on another head shows that one. Raises InputError, also where only step 0 was kept,
-        and NoSuchHead.
+        kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
+        layer, head: counted from 0, or from the end with -1; a click on another head shows that.
+        metric: a head metric, such as "entropy", "confidence", "distance" or "previous".
+        theme: "auto", as light or dark as the notebook around it; "light"; "dark".
+        height: of the frame in a notebook, in pixels; None: as high as it is.
+
+        Returns a `Picture`. Raises InputError, also where only step 0 was kept, and NoSuchHead.
         """
         self.keep()
         course = self.course
@@ -84,8 +88,13 @@ class Track(Tracking):
 
     @checks(path=PATH)
     def save(self, path: str | Path, **choices: Any) -> Path:
-        """Write the page to a .html file, a figure of the last step (.pdf, .svg, .png), or all
-        head metrics at each step to a .csv file. choices: of `picture`. Raises OSError.
+        """Write the page, a figure of the last step, or all head metrics at each step.
+
+        path: the file; its ending says which: .html; .pdf, .svg or .png; .csv.
+        choices: of `picture`, by name.
+
+        Returns the path. Raises as `picture`, FigureError for another ending, and Unwritten, an
+        OSError, where the file cannot be written.
         """
         file = Path(path)
         if file.suffix.lower() != ".csv":
@@ -124,13 +133,18 @@ def track(
     ...         tracked.step(loss)
     >>> tracked.save("training.html")  # doctest: +SKIP
 
-    module, inputs, tokens: what `record` takes: a module, a tensor (ids [1, T]), a tuple or a dict,
-    and the pieces at its positions; or a checkpoint (`from_module`), a text and a target. every:
-    steps of the optimizer between two snapshots. most: snapshots that are kept at most; of more,
-    every second one is dropped. optimizer: its steps are counted by themselves, until the `with`
-    ends; else `step()` is called after each. A pass runs as in eval() and leaves weights,
-    gradients, buffers, modes and torch's random numbers as they were.
+    module: a torch module, or a checkpoint (`from_module`).
+    inputs: a batch of one: a tensor (ids [1, T]), a tuple or a dict; of a checkpoint a text.
+    tokens: the pieces at its positions, as strings, None: they are numbered; of a checkpoint the
+        target, as text or tokens.
+    every: steps of the optimizer between two snapshots.
+    most: snapshots that are kept at most; of more, every second one is dropped.
+    optimizer: its steps are counted by themselves, until the `with` ends; None: `step()` is called
+        after each.
 
-    Raises InputError where the module does not run over these inputs.
+    Returns a `Track`, the course so far: `.picture()` draws it, `.save("x.html")` or .csv keeps it,
+    `.step(loss)` counts. A pass runs as in eval() and leaves weights, gradients, buffers, modes and
+    torch's random numbers as they were. Raises InputError where the module does not run over these
+    inputs.
     """
     return Track(module, inputs, tokens, every=every, most=most, optimizer=optimizer)

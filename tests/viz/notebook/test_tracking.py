@@ -21,6 +21,7 @@ from transformer.training.snapshots import Course
 from viz import track
 from viz.components.kit.browser import unpack
 from viz.notebook import tracking as page
+from viz.paper.record import FigureError
 
 pytestmark = pytest.mark.usefixtures("wrong_recordings")  # their models were trained on
 N = 7
@@ -216,3 +217,10 @@ def test_a_page_has_every_head_at_every_step(monkeypatch: pytest.MonkeyPatch) ->
         assert torch.equal(torch.from_numpy(arrays[0].copy()), weights)
     monkeypatch.setattr(page, "LARGEST", 1)
     assert sorted(heads_in(tracked.picture(layer=1).html)) == ['["head",[1,0]]', '["head",[1,1]]']
+
+
+def test_a_training_has_a_figure_for_a_paper(tmp_path: Path) -> None:
+    _, _, tracked = trained(2, lambda model: track(model, IDS, PIECES, every=1))
+    assert tracked.save(tmp_path / "a.svg").read_bytes() == tracked.picture().svg()
+    with pytest.raises(FigureError, match="caption"):
+        tracked.picture().svg(caption="A head.")
