@@ -34,14 +34,15 @@ test-all: .venv/ready-for-tests
 	$(BIN)/python -m tests.suite --all
 
 # What is run on the lowest versions that pyproject.toml lets in.
-OLDEST ?= tests/transformer/watch tests/transformer/recording tests/transformer/files \
+OLDEST ?= tests/transformer/watch tests/transformer/recording \
 	tests/transformer/layers tests/transformer/models tests/transformer/positions \
 	tests/transformer/edits tests/transformer/decoding tests/transformer/engines \
 	tests/transformer/test_device.py tests/transformer/test_tokenizer.py
 
 # The lowest versions that pyproject.toml lets in, in an environment of their own.
 test-oldest: .venv-oldest/ready
-	.venv-oldest/bin/python -m pytest -n 2 --dist loadfile -m "not thorough" $(OLDEST)
+	.venv-oldest/bin/python -m pytest -n 2 --dist loadfile -m "not thorough" $(OLDEST) \
+		--deselect tests/transformer/watch/test_hugging_face.py::test_more_families_are_recorded_or_named[DiffLlama]
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

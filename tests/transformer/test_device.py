@@ -29,7 +29,7 @@ from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 NO_MEMORY = torch.OutOfMemoryError(
     "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 8.00 GiB."
 )
-AcceleratorError = getattr(torch, "AcceleratorError", RuntimeError)  # as torch 2.6 says it
+AcceleratorError = getattr(torch, "AcceleratorError", RuntimeError)  # as torch 2.7 says it
 LOST = AcceleratorError("CUDA error: device-side assert triggered\nCUDA kernel errors might")
 
 
