@@ -42,7 +42,7 @@ OLDEST ?= tests/transformer/watch tests/transformer/recording \
 # The lowest versions that pyproject.toml lets in, in an environment of their own.
 test-oldest: .venv-oldest/ready
 	.venv-oldest/bin/python -m pytest -n 2 --dist loadfile -m "not thorough" $(OLDEST) \
-		--deselect tests/transformer/watch/test_hugging_face.py::test_more_families_are_recorded_or_named[DiffLlama]
+		--deselect 'tests/transformer/watch/test_hugging_face.py::test_more_families_are_recorded_or_named[DiffLlama]'
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

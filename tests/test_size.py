@@ -51,7 +51,7 @@ ROOMS = {
     "transformer/own_module": (681, 4),
     "transformer/positions": (783, 4),
     "transformer/recording": (3_590, 14),
-    "transformer/training": (4_809, 25),
+    "transformer/training": (4_810, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_340, 31),
     "viz": (3_302, 20),

@@ -31,8 +31,8 @@ from transformer.watch.calls.marks import (
 )
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.calls.sinks import SINK
-from transformer.watch.capture.homes import Homes, both, fitting, no_homes, with_sinks
 from transformer.watch.capture.followed import Followed
+from transformer.watch.capture.homes import Homes, both, fitting, no_homes, with_sinks
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
