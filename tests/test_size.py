@@ -53,7 +53,7 @@ ROOMS = {
     "transformer/recording": (3_590, 14),
     "transformer/training": (4_810, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (8_340, 31),
+    "transformer/watch": (8_338, 31),
     "viz": (3_302, 20),
     "viz/causes": (2_267, 10),
     "viz/commands": (529, 4),

@@ -75,9 +75,8 @@ def register(
 
 
 def register_made_of_python(operator: Any, after: Callable[..., None]) -> None:
-    """The same for an operator that is made of Python; None: this torch has no such operator."""
-    if operator is not None:
-        operator.py_impl(_ALWAYS)(_kernel(operator, None, after))
+    """The same for an operator that is made of Python."""
+    operator.py_impl(_ALWAYS)(_kernel(operator, None, after))
 
 
 def _kernel(operator: Any, before: Any, after: Any) -> Callable[..., Any]:
