@@ -104,7 +104,7 @@ OF_ONE: dict[str, dict[str, Any]] = {
     "Edit": {"name": "head-off"},
     "a recording.save": {"path": "saved.npz"},
     "a picture.save": {"path": "page.html"},
-    "a patching.of": {"name": "head-off"},
+    "a patching.of": {"name": "head-from"},
 }
 """The same where a name is right of one function alone."""
 PLAIN: list[Any] = [

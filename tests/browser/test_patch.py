@@ -50,6 +50,6 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     field.fill(longer)
     field.press("Enter")
     expect(
-        page.get_by_text(f"A has {a} tokens and B {b}; a state is put where it was")
+        page.get_by_text(f"(A) has {a} tokens and the text (B) {b}; a state is put where it was")
     ).to_be_visible()
     becomes(lambda: parameter(page, "patch_from"), longer)

@@ -128,9 +128,10 @@ def sweep(
 
     checkpoint: open, or its name or path.
     text: the source, or what is read.
-    target: what is judged, as text or tokens, such as `.target` of a decoding. None: the text is
-        only read, and judged are a generator's words, each given those before it, a classifier's
-        classes, numbers, a masked model's tokens, or the text's vector.
+    target: what is judged, as text or tokens, such as `.target` of a decoding. None: what greedy
+        decoding of an encoder-decoder writes; other models only read the text, and judged are a
+        generator's words, each given those before it, a classifier's classes, numbers, a masked
+        model's tokens, or the text's vector.
     edits: `Edit`s of heads and arrows, or their spelling, as "head-off:cross.2.3"; None: every head
         off in turn.
     second: a text, with whose vector the text's is compared, by the cosine; "": with its own.
@@ -141,9 +142,10 @@ def sweep(
     less that without it, in nats, and `.totals` [N], of the whole output. T are a classifier's
     classes, or numbers in their own units; of a vector T is 1 and the change minus the angle, in
     degrees, or the cosine's. An edit that cannot be made is left out, and `.refused` says why.
-    Raises CheckpointError, InputError, also of a translator without a target, and EditError where
-    no edit can be made.
+    Raises CheckpointError, InputError, and EditError where no edit can be made.
     """
+    if target is None and checkpoint.family.decodes and checkpoint.family.target == "needed":
+        target = decode(checkpoint, text).target
     *_, last = sweeping(checkpoint, text, target, edits, second, on_step)
     if last.refused and not last.edits:
         raise EditError(last.refused[0])

@@ -20,7 +20,7 @@ from transformer.analysis.reading import Reading, read
 from transformer.field_docs import fields_in_help
 from transformer.inputs import InputError
 from transformer.recording import Recording
-from transformer.refusal import quoted
+from transformer.refusal import items_of, quoted
 from transformer.token import Token
 from transformer.tokenizer import plain
 from transformer.words import characters, text_words
@@ -62,6 +62,26 @@ class Reader:
     @property
     def name(self) -> str:
         return f"L{self.layer}" if self.head is None else f"L{self.layer} H{self.head}"
+
+
+ReaderPlace = Reader | tuple[str, int, int | None]
+"""A reader, or its rows, layer and head."""
+
+
+def reader_of(place: ReaderPlace) -> Reader:
+    """The reader that is asked for. Raises InputError for what is none.
+
+    >>> reader_of(("read", 0, 6)).name
+    'L0 H6'
+    """
+    parts = items_of(place) or []
+    reader = Reader(*parts) if len(parts) == 3 else place
+    if not isinstance(reader, Reader) or reader.rows not in [*ROWS]:
+        raise InputError(
+            'A reader is rows, layer and head, as ("read", 0, 6) or ("produced", 2, None), or one '
+            f"of an alignment's scores; {quoted(place)} is none."
+        )
+    return reader
 
 
 def error_rate(alignments: Iterable[Iterable[Link]], gold: Iterable[AlignedPair]) -> float:

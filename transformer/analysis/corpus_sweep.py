@@ -16,6 +16,7 @@ from transformer.analysis.tables import Line, rounded
 from transformer.checkpoint import Checkpoint
 from transformer.corpus.shards import Shard
 from transformer.corpus.targets import judged_target, judged_targets
+from transformer.edits.spelling import parse
 from transformer.engines.engine import Done, Work
 from transformer.field_docs import fields_in_help
 from transformer.formats.opening import load_checkpoint
@@ -113,6 +114,21 @@ class Worth:
     """The other end of it."""
     share_other: float
     """The share of sentences in which another token became most probable somewhere."""
+
+    @property
+    def kind(self) -> str | None:
+        """The head's kind of attention, such as "cross"; None of two edits at once."""
+        return None if " " in self.edits else parse(self.edits).place
+
+    @property
+    def layer(self) -> int | None:
+        """The head's layer, counted from 0; None of two edits at once."""
+        return None if " " in self.edits else parse(self.edits).layer
+
+    @property
+    def head(self) -> int | None:
+        """The head, counted from 0; None of two edits at once."""
+        return None if " " in self.edits else parse(self.edits).head
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.field_docs import fields_in_help
 from transformer.in_a_line import in_a_line
-from transformer.inputs import FUNCTION, TEXT, InputError, checks, source_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, Wanted, checks, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.vector import angle
 from transformer.recording.watched import edited_logits, numbers, plan_of, text_vector
@@ -89,12 +89,17 @@ def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
 
 # The patches of a pair.
 
+NAMES = ("state-from", "head-from")
+"""The kinds of edit that are tried."""
+BOTH = "The text (B) and the other sentence (A)"
+EXCHANGE = "exchange a word that matters more."
+
 
 @fields_in_help
 @dataclass(frozen=True, eq=False)
 @in_a_line
 class Pair:
-    """Two sentences, and where a model tells them apart."""
+    """Two sentences, and where a model tells them apart; A is `other`, and B is `text`."""
 
     other: str
     """A, from which is patched."""
@@ -131,23 +136,34 @@ class Pair:
 @dataclass(frozen=True, eq=False)
 @in_a_line
 class Patching:
-    """The patches of a pair, as far as they were tried."""
+    """The patches of a pair, as far as they were tried.
+
+    An effect is (d with the patch - d of the text) / (d of the other - d of the text), a share
+    without a unit; `patch` says what d is.
+    """
 
     pair: Pair
     """The two sentences."""
     edits: tuple[Edit, ...]
     """All of them."""
     places: Mapping[str, tuple[Token, ...]]
-    """Kind -> the words whose states are patched: B's, or what a translator's decoder has read."""
+    """Kind -> the words whose states are patched: the text's, or what a translator's decoder has
+    read."""
     effects: Mapping[Edit, float] = field(default_factory=dict)
-    """Patch -> its effect: 0 changes nothing, with 1 the text says what the other one says."""
+    """Patch -> its effect, a share: 0 changes nothing, with 1 the text says what the other one
+    says; below 0 it says still less of that, and above 1 more than the other does."""
 
     def __repr__(self) -> str:
         return f"Patching({len(self.effects)} of {len(self.edits)} patches)"
 
-    @checks(name=TEXT)
+    @checks(
+        name=Wanted(lambda it: isinstance(it, str) and it in NAMES, '"state-from" or "head-from"')
+    )
     def of(self, name: str) -> dict[str, list[dict[int, Edit]]]:
-        """Kind -> layer by layer, place or head -> its edit, of "state-from" or "head-from"."""
+        """Kind -> layer by layer, place or head -> its edit, whose effect is `effects[edit]`.
+
+        name: "state-from" or "head-from"; another raises InputError.
+        """
         result: dict[str, list[dict[int, Edit]]] = {}
         for edit in self.edits:
             if edit.name == name:
@@ -163,39 +179,37 @@ def pair_of(checkpoint: Checkpoint, text: str, other: str) -> Pair:
     ids_a, ids_b = source_ids(checkpoint, other), source_ids(checkpoint, text)
     if len(ids_a) != len(ids_b):
         raise InputError(
-            f"A has {len(ids_a)} tokens and B {len(ids_b)}; a state is put where it was, so both "
-            "must have as many: exchange words for others of the same length."
+            f"The other sentence (A) has {len(ids_a)} tokens and the text (B) {len(ids_b)}; a "
+            "state is put where it was, so both must have as many: exchange words for others of "
+            "the same length."
         )
     if ids_a == ids_b:
-        raise InputError("A and B are the same sentence: exchange a word in one of them.")
+        raise InputError(f"{BOTH} are the same sentence: exchange a word in one of them.")
     read = source_side(checkpoint.tokenizer).token
     tokens = tuple(map(read, ids_a)), tuple(map(read, ids_b))
     vectors = vectors_of(checkpoint, (ids_a, ids_b))
     if vectors:
         turned = -angle(*vectors)
         if not turned:
-            raise InputError("A and B have the same vector: exchange a word that matters more.")
+            raise InputError(f"{BOTH} have the same vector: {EXCHANGE}")
         return Pair(other, text, *tokens, (), ("A", "B"), (0, 0), 0.0, turned, vectors[0])
     if scores := scores_of(checkpoint, (ids_a, ids_b)):
         a, b = scores
         name = max(a, key=lambda name: abs(a[name] - b[name]))
         if a[name] == b[name]:
-            raise InputError("A and B get the same number: exchange a word that matters more.")
+            raise InputError(f"{BOTH} get the same number: {EXCHANGE}")
         place = [*a].index(name)
         return Pair(other, text, *tokens, (), (name, name), (place, place), a[name], b[name])
     outputs = answer_of(checkpoint, ids_a), answer_of(checkpoint, ids_b)
     step = next((i for i, (a, b) in enumerate(zip(*outputs, strict=False)) if a != b), None)
     if step is None:
         what = "continued" if checkpoint.family.continues else "answered"
-        raise InputError(
-            f"A and B are {what} alike, so nothing tells them apart: exchange a word that matters "
-            "more."
-        )
+        raise InputError(f"{BOTH} are {what} alike, so nothing tells them apart: {EXCHANGE}")
     prefix, ids = tuple(outputs[1][:step]), (outputs[0][step], outputs[1][step])
     of_a, of_b = (Run(checkpoint, each, prefix, ids) for each in (ids_a, ids_b))
     clean, plain = of_a.differences()[0], of_b.differences()[0]
     if not clean > plain:
-        raise InputError("A and B are equally probable: exchange a word that matters more.")
+        raise InputError(f"{BOTH} are equally probable: {EXCHANGE}")
     wrote = checkpoint.tokenizer.token
     config: Any = checkpoint.config
     names = [wrote(id).piece if checkpoint.family.decodes else config.classes[id] for id in ids]
@@ -218,17 +232,20 @@ def patch(checkpoint: Checkpoint, text: str, other: str, on_step: OnStep | None 
     """Put every state and every head of another sentence's run into the run of a text, one by one.
 
     checkpoint: open, or its name or path.
-    text: B, whose run is patched.
-    other: A, whose states are put in: it has as many tokens as B, and another output.
+    text: the one whose run is patched; B in messages, in papers the corrupted one.
+    other: the one whose states are put in, A: it has as many tokens, and another output.
     on_step: called before each batch of patches, without arguments; it may wait, and what it raises
         ends the run.
 
-    Returns a `Patching`: `.effects`, each patch, an `Edit`, -> its share of the way from B's output
-    to A's: 0 changes nothing, with 1 the text says what the other says. That is measured by the
-    difference of two log-probabilities, where both outputs first differ, by a vector's angle or by
-    a number (Zhang and Nanda 2023, section 2; Meng et al. 2022). `.of("state-from")` and
-    `.of("head-from")` have them by kind, layer and place or head. Raises CheckpointError, and
-    InputError where nothing can be patched or measured.
+    Returns a `Patching`: `.effects`, each patch, an `Edit`, -> its share of the way from the text's
+    output to the other's, without a unit: (d with the patch - d of the text) / (d of the other - d
+    of the text). 0 changes nothing, with 1 the text says what the other says. d = log p(the token
+    that the other goes on with) - log p(the text's own), where what is written for both first
+    differs; of a classifier of the two classes. Of a vector d is minus the angle to the other's, of
+    numbers the one that differs most (Zhang and Nanda 2023, section 2; Meng et al. 2022). `.pair`
+    has both tokens and both d; `.of("state-from")` and `.of("head-from")` have the patches by kind,
+    layer and place or head. Raises CheckpointError, and InputError where nothing can be patched or
+    measured.
 
     >>> patch("en-de", "I see a dog.", "I see a cat.").effects  # doctest: +SKIP
     """

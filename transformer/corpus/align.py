@@ -13,11 +13,13 @@ from transformer.analysis.alignment import (
     AlignedPair,
     Gold,
     Reader,
+    ReaderPlace,
     anchored,
     check_gold,
     diagonal,
     largest_shares,
     read_gold,
+    reader_of,
     words_of_pieces,
 )
 from transformer.analysis.corpus_sweep import interval
@@ -30,9 +32,8 @@ from transformer.device import usual_state
 from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
-from transformer.inputs import COUNT, FUNCTION, InputError, Wanted, checks
+from transformer.inputs import COUNT, FUNCTION, InputError, checks
 from transformer.recording.data import place_of
-from transformer.refusal import quoted
 
 # Pairs of texts, as they are read: each word of both, and what every reader links.
 
@@ -145,12 +146,6 @@ class ReaderScore:
     """The share of the sure links that it has."""
 
 
-READER = Wanted(
-    lambda it: isinstance(it, Reader) and it.rows in ("produced", "read"),
-    "a Reader, as `.reader` of an alignment is",
-)
-
-
 @fields_in_help
 @dataclass(frozen=True, eq=False)
 @in_a_line
@@ -222,8 +217,8 @@ class Readings:
                 raise InputError(f"There is no pair that can be aligned: {why}")
             what = "a sure link" if self.by == "gold" else "a word that both spell alike"
             raise InputError(
-                f"No pair of texts has {what}, by which a head could be chosen: name the head, or "
-                "give other pairs."
+                f"No pair of texts has {what}, by which a head could be chosen: name the head, as "
+                'reader=("read", 0, 6), in a shell --head 0.6 --rows read, or give other pairs.'
             )
         return self.scores[0].reader
 
@@ -239,9 +234,9 @@ class Readings:
         most = [each.error.high or each.error.mean for each in own[:1]]
         return [[it.reader.layer, it.reader.head or 0] for it in own if it.error.mean <= most[0]]
 
-    @checks(reader=READER)
-    def lines_by(self, reader: Reader) -> tuple[AlignedLine, ...]:
-        """The alignment by one reader. Raises NoSuchHead."""
+    def lines_by(self, reader: ReaderPlace) -> tuple[AlignedLine, ...]:
+        """The alignment by one reader, as `align` takes it. Raises InputError and NoSuchHead."""
+        reader = reader_of(reader)
         if not self.pairs:
             return ()
         n_layers = 1 + max(each.layer for each in self.readers)
@@ -453,7 +448,7 @@ def align(
     sentences: Iterable[str],
     targets: Iterable[str] | None = None,
     gold: Iterable[str] | None = None,
-    reader: Reader | None = None,
+    reader: ReaderPlace | None = None,
     batch: int = BATCH,
     on_step: OnStep | None = None,
 ) -> Alignment:
@@ -469,7 +464,9 @@ def align(
     gold: for each pair its links, as "0-0 1-2 3?3": source word and target word, counted from 0,
         "?" where a link is only possible. None: readers are judged by the words and signs that both
         texts spell alike.
-    reader: the one to align by, as `.scores[2].reader` of an alignment; None: the best one.
+    reader: the one to align by: ("read", 0, 6) for the row that has read a word, "produced" for the
+        one that writes it, then layer and head, None for the mean of its heads; or the `Reader` of
+        another alignment, as `.scores[2].reader`. None: the best one.
     batch: sentences that are read together.
     on_step: called before each batch that is read, or whose targets are written, without arguments;
         it may wait, and what it raises ends the run.
@@ -486,13 +483,12 @@ def align(
         raise InputError(f"There are {len(sources)} sentences and {len(written)} targets.")
     if gold is not None and written is None:
         raise InputError("A gold alignment is of given targets: give them, too.")
-    if reader is not None and not isinstance(reader, Reader):
-        raise InputError(f"A reader is one of an alignment's scores; {quoted(reader)} is none.")
+    own = None if reader is None else reader_of(reader)
     links = None if gold is None else read_gold(each_line("align", "gold", gold), len(sources))
     if not sources:
         raise InputError("There is no sentence to align: give at least one.")
     aligner = Aligner(checkpoint, batch, on_step)
-    steps = [*aligning(aligner, pairs_of(sources, written, links), reader)]
+    steps = [*aligning(aligner, pairs_of(sources, written, links), own)]
     readings, _ = steps[-1]
     lines = tuple(line for _, some in steps for line in some)
-    return Alignment(readings, reader or readings.best, lines)
+    return Alignment(readings, own or readings.best, lines)

@@ -150,7 +150,7 @@ class Survey:
         return csv_bytes(
             header,
             (
-                (*place, *map(_digits, (each.mean, each.low, each.high)), each.n_sentences)
+                (*place, *map(digits, (each.mean, each.low, each.high)), each.n_sentences)
                 for of in self.heads
                 for name, each in of.numbers.items()
                 for place in [(of.kind, of.layer, of.head, name)]
@@ -158,5 +158,6 @@ class Survey:
         )
 
 
-def _digits(number: float | None) -> str:
+def digits(number: float | None) -> str:
+    """Write a number of a table with six digits; of None nothing."""
     return "" if number is None else f"{number:.6g}"

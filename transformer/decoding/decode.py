@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import partial
+from inspect import signature
+from itertools import chain
 from typing import Any
 
 import torch
@@ -12,7 +15,14 @@ from transformer.checkpoint import About, Checkpoint, check_open
 from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
 from transformer.decoding.course import Course, Trail
 from transformer.decoding.coverage import COVERAGE, FEWEST_LOST, covered, losing_least
-from transformer.decoding.method import Hypothesis, Method, OptionError, Search, checked_options
+from transformer.decoding.method import (
+    MAX_LEN,
+    Hypothesis,
+    Method,
+    OptionError,
+    Search,
+    checked_options,
+)
 from transformer.decoding.phrases import phrases_of
 from transformer.decoding.shared_batch import OnStep, Run, alone
 from transformer.decoding.steps import Decoding, OnToken, steps_of
@@ -93,10 +103,13 @@ def decode(
         one after the other ("greedy", "sample"); what it raises ends the writing.
     run: what takes the steps, such as `SharedBatch.run`; it hears of a model of its own where that
         is not ours, or is edited, or a target is given: these share no batch. None: they run here.
-    options: the method's own, and max_len, in tokens: beam_size and length_penalty of "beam",
-        temperature, top_k, top_p and seed of "sample", target (text or tokens) of "forced". One
-        that is left out, or None, is what the checkpoint says for it (`About.decoding`), else the
-        method.
+    options: the method's own, and max_len, in tokens; without it at most 2 S + 10 for S tokens
+        that an encoder-decoder reads (S where it has no token for the end), of a generator as many
+        as it has places for (one of Hugging Face's: 128), or what its folder says. beam_size and
+        length_penalty of "beam", which ranks by log p / ((5 + T) / 6) ** length_penalty for T
+        tokens (Wu et al. 2016, section 7); temperature, top_k, top_p and seed of "sample"; target
+        (text or tokens) of "forced". One that is left out, or None, is what the checkpoint says for
+        it (`About.decoding`), else the method.
 
     Returns a `Decoding`: `.text`; `.target`, T tokens; `.steps`, with what each was chosen from;
     `.hypotheses`, the best first; `.log_prob`, in nats; `.search`, the tree. Raises
@@ -118,7 +131,8 @@ def decode(
     target = options.pop("target", None) if methods[method].needs_target else None
     chosen = {name: value for name, value in options.items() if value is not None}
     own_options = checkpoint.about.decoding.get(method, {})
-    options = {**own_options, **checked_options(methods[method], options)}
+    instead = partial(_instead, methods[method])
+    options = {**own_options, **checked_options(methods[method], options, instead)}
     if methods[method].needs_target:
         target_tokens = target_ids(checkpoint, target, len(sources))
         if target_tokens is None:
@@ -173,6 +187,19 @@ def decode(
     return replace(result, origin=origin)
 
 
+def _instead(method: Method, name: str) -> str:
+    """Say, of an option that a method lacks, what is near: an argument, or another's option."""
+    every = signature(decode).parameters.values()
+    own = [MAX_LEN.name, *(option.name for option in method.options)]
+    own += [each.name for each in every if each.kind is each.KEYWORD_ONLY]
+    has = {each.name: [it.name for it in each.options] for each in decoding_methods().values()}
+    for near in get_close_matches(name, dict.fromkeys([*own, *chain(*has.values())]), 1):
+        able = [] if near in own else [quoted(each) for each in has if near in has[each]]
+        where = f" of method={' or '.join(able)}" if able else ""
+        return f" {near} is one{where}." if near == name else f" Did you mean {near}{where}?"
+    return ""
+
+
 def check_constraints(method: Method, constraints: Constraints) -> None:
     """Raise InputError where the method cannot keep them."""
     if constraints and method.needs_target:
@@ -220,7 +247,9 @@ def _decoding(
         source=tuple(map(source_side(checkpoint.tokenizer).token, sources)),
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
-        hypotheses=tuple(hypotheses),
+        hypotheses=tuple(
+            replace(each, text=written_text(checkpoint, sources, each.ids)) for each in hypotheses
+        ),
         search=trail.tree(token, [each.leaf or 0 for each in hypotheses], longest),
         vocab_size=best.log_probs.size(1),
         is_ended=best.error is None and (not ends or best.ids[-1] in ends),

@@ -55,6 +55,8 @@ class Hypothesis:
     """The error that ended it before its time, after it had written something."""
     leaf: int | None = None
     """The node of the search's trail where it ends; None: it has left none."""
+    text: str = ""
+    """The same without special tokens, as `Decoding.text`; empty before a decoding is finished."""
     n_lost: int | None = None
     """Words of the source that it loses; None: it was not ranked by them."""
 
@@ -227,10 +229,12 @@ class OptionError(InputError, Refusal, ValueError):
     """An option that a method does not have, or that is out of its range."""
 
 
-def checked_options(method: Method, values: Mapping[str, Any]) -> dict[str, Any]:
+def checked_options(
+    method: Method, values: Mapping[str, Any], instead: Callable[[str], str] = lambda name: ""
+) -> dict[str, Any]:
     """The options as their methods take them. Raises OptionError in a sentence.
 
-    None is as if it had not been said.
+    None is as if it had not been said. instead: name of one that is unknown -> a further sentence.
     """
     options = {each.name: each for each in (MAX_LEN, *method.options)}
     options |= {MAX_LEN.name: MAX_LEN}
@@ -238,6 +242,7 @@ def checked_options(method: Method, values: Mapping[str, Any]) -> dict[str, Any]
         if name not in options:
             raise OptionError(
                 f"no option {quoted(name)} of this method; its options: {', '.join(options)}."
+                + instead(name)
             )
     return {
         name: checked_option(options[name], value)

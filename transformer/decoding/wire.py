@@ -11,6 +11,7 @@ from typing import Any, get_args
 import torch
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import written_text
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree, Why
 from transformer.decoding.steps import Decoding, Step
@@ -90,12 +91,13 @@ class _Reader:
 
     def decoding(self) -> Decoding:
         data = self.data
-        hypotheses = tuple(map(self.hypothesis, data["hypotheses"]))
-        source = source_side(self.checkpoint.tokenizer)
-        n_source = getattr(source, "vocab_size", self.checkpoint.config.vocab_size)
+        side = source_side(self.checkpoint.tokenizer)
+        n_source = getattr(side, "vocab_size", self.checkpoint.config.vocab_size)
+        source = tuple(side.token(_whole(id, n_source)) for id in data["source"])
+        hypotheses = tuple(self.hypothesis(each, source) for each in data["hypotheses"])
         result = Decoding(
             text=_text(data["text"]),
-            source=tuple(source.token(_whole(id, n_source)) for id in data["source"]),
+            source=source,
             target=self.tokens(data["target"]),
             steps=tuple(map(self.step, data["steps"])),
             hypotheses=hypotheses,
@@ -121,7 +123,7 @@ class _Reader:
         )
         return Step(chosen, tuple(candidates), _number(rest), _number(entropy))
 
-    def hypothesis(self, entry: Any) -> Hypothesis:
+    def hypothesis(self, entry: Any, source: Sequence[Token]) -> Hypothesis:
         ids, score, log_prob, error, leaf = entry
         places = tuple(token.id for token in self.tokens(ids))
         result = Hypothesis(
@@ -130,6 +132,7 @@ class _Reader:
             score=_number(score),
             error=None if error is None else InputError(_text(error)),
             leaf=None if leaf is None else _whole(leaf),
+            text=written_text(self.checkpoint, [token.id for token in source], places),
         )
         vars(result)["log_prob"] = _number(log_prob)
         return result

@@ -17,7 +17,7 @@ from tests.transformer.recording.test_families import CONFIGS
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.analysis import patching as module
-from transformer.analysis.patching import Pair, Patching, effects, pair_of, patching
+from transformer.analysis.patching import NAMES, Pair, Patching, effects, pair_of, patching
 from transformer.edits import Edit
 
 A, B = "3 9 11 4 17", "3 9 7 4 12"
@@ -52,6 +52,16 @@ def differing(make: Callable[[int], Checkpoint]) -> Checkpoint:
 def all_of(checkpoint: Checkpoint) -> Patching:
     *_, last = patching(checkpoint, B, A)
     assert list(last.effects) == list(last.edits)
+    assert {
+        edit
+        for name in NAMES
+        for layers in last.of(name).values()
+        for layer in layers
+        for edit in layer.values()
+    } == {*last.edits}
+    for wrong in ("state", "head-off", ""):
+        with pytest.raises(InputError):
+            last.of(wrong)
     return last
 
 
@@ -214,7 +224,7 @@ def test_a_patch_is_what_a_hook_written_by_hand_does(name: str) -> None:
 @pytest.mark.parametrize(
     ("sentences", "said"),
     [
-        (("3 9 4", B), "A has 3 tokens and B 5; a state is put where it was"),
+        (("3 9 4", B), r"\(A\) has 3 tokens and the text \(B\) 5;"),
         ((B, f" {B}"), "are the same sentence"),
         (("", B), "The text is empty"),
     ],

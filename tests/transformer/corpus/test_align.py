@@ -175,6 +175,12 @@ def test_what_cannot_be_aligned_is_one_sentence(text_checkpoint: Checkpoint) -> 
         align(load_checkpoint("sentiment", "cpu"), ["the cat"])
     with pytest.raises(IndexError, match="no head 9"):
         align(text_checkpoint, ["the cat"], ["he is"], reader=Reader("read", 0, 9))
+    for reader in (("read", 0, 1), ["read", 0, 1]):
+        by = align(text_checkpoint, ["the cat"], ["he is"], reader=reader)  # type: ignore[arg-type]
+        assert by.reader == Reader("read", 0, 1) and len(by.lines) == 1
+    for wrong in ("read", ("reads", 0, 1), ("read", 0), (0, 6), ({}, 0, 1)):
+        with pytest.raises(InputError):
+            align(text_checkpoint, ["the cat"], ["he is"], reader=wrong)  # type: ignore[arg-type]
 
 
 def test_a_batch_reads_as_each_pair_by_itself(

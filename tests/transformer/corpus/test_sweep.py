@@ -1,10 +1,15 @@
+import csv
+from io import StringIO
+
 import pytest
 
-from transformer import InputError, load_checkpoint
+from transformer import InputError, decode, load_checkpoint, record
 from transformer.analysis.ablation import sweep
+from transformer.analysis.corpus_sweep import Worth
 from transformer.analysis.scored import output_of
 from transformer.corpus.sweep import sweep_corpus
 from transformer.corpus.targets import judged_target
+from transformer.recording.data import NoSuchKind
 
 TEXTS = ["It rains.", "", "a " * 3000, "It snows."]
 
@@ -23,6 +28,16 @@ def test_means_are_those_of_each_sentence_by_itself() -> None:
     assert {it.edits: it.mean for it in result.worths} == pytest.approx(by_hand, abs=1e-5)
     sizes = [abs(it.mean) for it in result.worths]
     assert sizes == sorted(sizes, reverse=True)
+    means = result.means("cross")
+    assert means.shape == (3, 4)
+    assert means[2, 3] == pytest.approx(by_hand["head-off:cross.2.3"], abs=1e-5)
+    table = csv.DictReader(StringIO(result.to_csv().decode(), newline=""))
+    for row, of in zip(table, result.worths, strict=True):
+        assert (row["kind"], int(row["layer"]), int(row["head"])) == (of.kind, of.layer, of.head)
+        assert of.edits == f"head-off:{of.kind}.{of.layer}.{of.head}"
+        assert float(row["mean"]) == pytest.approx(of.mean, rel=1e-4)
+    with pytest.raises(NoSuchKind):
+        result.means("crss")
     assert all(it.n_sentences == 2 and it.low <= it.mean <= it.high for it in result.worths)  # type: ignore[operator]
 
 
@@ -38,3 +53,19 @@ def test_a_classifier_is_judged_by_its_class() -> None:
     result = sweep_corpus(checkpoint, ["A good film."])
     judged = output_of(checkpoint, "A good film.", None)
     assert judged.classes and result.worths and result.worths[0].low is None
+
+
+def test_a_pair_of_edits_is_of_no_one_head() -> None:
+    two = Worth("head-off:cross.0.1 head-off:cross.2.3", 1, 0.0, None, None, 0.0)
+    assert (two.kind, two.layer, two.head) == (None, None, None)
+
+
+def test_a_translator_without_a_target_is_judged_by_what_it_writes() -> None:
+    checkpoint = load_checkpoint("en-de-small")
+    own = sweep(checkpoint, TEXTS[0])
+    assert own.target == decode(checkpoint, TEXTS[0]).target
+    assert own.changes.equal(sweep(checkpoint, TEXTS[0], own.target).changes)
+    assert (
+        sweep(load_checkpoint("shakespeare"), "ROMEO:").target
+        == record("shakespeare", "ROMEO:").source[1:]
+    )

@@ -113,6 +113,30 @@ def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, Any], mes
     assert str(said.value).startswith(message) and len(str(said.value)) < 200
 
 
+@pytest.mark.parametrize(
+    ("method", "name", "near"),
+    [
+        ("greedy", "beam", "beam_size of method='beam' or 'diverse'"),
+        ("greedy", "temperature", "temperature is one of method='sample'"),
+        ("beam", "edit", "mean edits?"),
+        ("beam", "max_length", "mean max_len?"),
+    ],
+)
+def test_an_unknown_option_names_what_is_near(
+    text_checkpoint: Checkpoint, method: str, name: str, near: str
+) -> None:
+    with pytest.raises(OptionError) as refused:
+        decode(text_checkpoint, "the cat", method, **{name: 4})
+    assert near in str(refused.value)
+
+
+def test_a_hypothesis_has_its_text(text_checkpoint: Checkpoint) -> None:
+    decoding = decode(text_checkpoint, "the cat", "beam", max_len=5)
+    texts = [each.text for each in decoding.hypotheses]
+    assert texts[0] == decoding.text
+    assert texts == [text_checkpoint.tokenizer.decode(each.ids) for each in decoding.hypotheses]
+
+
 @pytest.mark.parametrize("option", SAMPLE_METHOD.options, ids=lambda each: each.name)
 def test_the_ends_of_every_range_can_be_decoded(
     text_checkpoint: Checkpoint, option: Option

@@ -58,8 +58,8 @@ def test_a_patch_of_the_address_is_kept_and_the_output_follows(folder: Path) -> 
 @pytest.mark.parametrize(
     ("other", "said"),
     [
-        ("3 9 4", "A has 3 tokens and B 4"),
-        (B, "A and B are the same sentence"),
+        ("3 9 4", "(A) has 3 tokens and the text (B) 4"),
+        (B, "are the same sentence"),
         ("99 99 99 99", "99"),
     ],
 )
