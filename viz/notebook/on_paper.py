@@ -133,7 +133,7 @@ class OnPaper:
             kind = getattr(exhibit, "kind", "") or getattr(
                 getattr(exhibit, "selection", None), "kind", ""
             )
-            parts += how_read(recording, exhibit, kind)
+            parts += how_read(recording, exhibit, kind, self.state)
         return whole(parts)
 
     def _writing(self, origin: Origin) -> str:
