@@ -48,7 +48,7 @@ ROOMS = {
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (447, 6),
-    "transformer/own_module": (718, 4),
+    "transformer/own_module": (805, 4),
     "transformer/positions": (802, 4),
     "transformer/recording": (3_710, 15),
     "transformer/training": (4_809, 25),
