@@ -29,6 +29,7 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "record": ("3 7 2", "3 7 2"),
     "survey": (["3 7 2"],),
     "sweep": ("3 7 2", "3 7 2"),
+    "sweep_corpus": (["3 7 2"],),
     "translating": (),
 }
 

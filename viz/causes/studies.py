@@ -79,14 +79,14 @@ class CutArrows(Study[dict[str, float]]):
         with in_a_sentence():
             output = output_of(plain.checkpoint, request.text, plain.recording.target)
             groups = [(), *((edit,) for edit in edits)]
-            costs: dict[str, float] = {}
             parts = runner.steps(plain.checkpoint.model).of(
                 scored(plain.checkpoint, output, groups)
             )
-            whole = float(next(parts).log_probs[0, step])
-            for edit, part in zip(edits, parts, strict=True):
-                costs = costs | {str(edit): whole - float(part.log_probs[0, step])}
-                yield costs
+            log_probs: list[float] = []  # the first is of the run as it is
+            for part in parts:
+                log_probs += part.log_probs[:, step].tolist()
+                costs = (log_probs[0] - each for each in log_probs[1:])
+                yield dict(zip(map(str, edits), costs, strict=False))
 
     def progress(self, value: dict[str, float]) -> tuple[int, int]:
         return len(value), N_STRONGEST

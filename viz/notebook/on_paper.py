@@ -11,7 +11,7 @@ from transformer import load_checkpoint
 from transformer.causes import Evidence
 from transformer.checkpoint import About, CheckpointError
 from transformer.decoding import Decoding, decoding_methods
-from transformer.decoding.decode import written_text
+from transformer.decoding.steps import written_text
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
 from transformer.inputs import TEXT, YES_OR_NO, of_class

@@ -15,7 +15,7 @@ from transformer.causes import Evidence
 from transformer.corpus.shipped import ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.decoding import Decoding
-from transformer.decoding.decode import written_text
+from transformer.decoding.steps import written_text
 from transformer.device import usual_state
 from transformer.discover import discover
 from transformer.extras import NotInstalled

@@ -72,11 +72,14 @@ def test_a_search_for_repairs_stops_within_its_passes_of_arrows(
     assert stops_at_each(find) == 2 * -(-n_arrows // 20)
 
 
-def test_models_of_others_stop_between_two_runs(tmp_path: Any) -> None:
+def test_models_of_others_stop_between_two_runs(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model: Any = build("GPT-2")
     model.save_pretrained(tmp_path)
     checkpoint = load_checkpoint(tmp_path, "cpu")
     text, target = "7 9 11", "12 13 14"
+    monkeypatch.setattr(import_module("transformer.analysis.watched_rows"), "FEW", 100)
     n_rungs = len(ladder(checkpoint, text, target, "cut:decoder_self.0.0.3.1"))
 
     def climb(on_step: Callable[[], None]) -> object:
@@ -90,3 +93,15 @@ def test_models_of_others_stop_between_two_runs(tmp_path: Any) -> None:
         return evidence(checkpoint, text, target, (), on_step)
 
     assert stops_at_each(find) == 1 + n_read + 1 + n_written
+
+
+def test_runs_of_a_batch_are_one_step(tmp_path: Any) -> None:
+    model: Any = build("GPT-2")
+    model.save_pretrained(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+
+    def find(on_step: Callable[[], None]) -> object:
+        return evidence(checkpoint, "7 9 11 12 13 14 15", "12 13", (), on_step)
+
+    n_words = len(evidence(checkpoint, "7 9 11 12 13 14 15", "12 13").source_words)
+    assert 1 <= stops_at_each(find) < n_words

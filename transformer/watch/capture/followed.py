@@ -70,7 +70,7 @@ _REDUCING = (
     *("all", "amax", "amin", "aminmax", "any", "count_nonzero", "linalg_vector_norm", "logsumexp"),
     *("max", "mean", "min", "nansum", "norm", "prod", "std", "std_mean", "sum", "var", "var_mean"),
 )
-"""By name: the tag `reduction` is younger than torch 2.7."""
+"""Operators that reduce, by name: the tag `reduction` is younger than torch 2.7."""
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "mv", "addmv")
 
 
