@@ -90,6 +90,8 @@ def interval(values: Tensor, sizes: Tensor | None = None) -> Interval:
 Sentences = Mapping[int, str]
 """Line number -> sentence."""
 Say = Callable[[str], None]
+TOGETHER = 32
+"""Sentences whose targets are written in one batch, where a model takes batches."""
 Target = tuple[Token, ...] | None
 """The tokens that are judged; None: the text itself is, or a class."""
 
@@ -148,13 +150,18 @@ class SweepJob:
         opened = load_checkpoint(self.checkpoint, self.device)
         return partial(self.do, pairing(opened, self.pair) if self.pair else opened)
 
-    def do(self, checkpoint: Checkpoint, shard: Shard) -> Done:
-        """Sweep the sentences of a shard; the result has a list for each, by its line's number."""
+    def do(
+        self, checkpoint: Checkpoint, shard: Shard, targets: Mapping[str, Target] | None = None
+    ) -> Done:
+        """Sweep the sentences of a shard; the result has a list for each, by its line's number.
+
+        targets: of sentences, where they are written; None: those of the shard are written first.
+        """
         left_out: list[str] = []
         result: dict[int, list[Any]] = {}
-        targets: Mapping[str, Target] = {}
-        if checkpoint.family.is_watched:  # ours write fast, and what tables hold of them stays
-            targets = judged_targets(checkpoint, [*filter(None, shard.lines)])
+        if targets is None:  # ours write fast, and what tables hold of them stays
+            watched = checkpoint.family.is_watched
+            targets = judged_targets(checkpoint, [*filter(None, shard.lines)]) if watched else {}
         for number, source in enumerate(shard.lines, shard.first + 1):
             if not source:
                 continue
@@ -218,9 +225,13 @@ def sweep_sentences(
     job = SweepJob(checkpoint.path.absolute(), str(checkpoint.device), pair)
 
     def here(job: SweepJob, shards: Sequence[Shard]) -> Iterator[Done]:
-        for shard in shards:
+        targets: Mapping[str, Target] = {}
+        for i, shard in enumerate(shards):
+            if not i % TOGETHER and checkpoint.family.is_watched:  # ours write fast
+                texts = [text for each in shards[i : i + TOGETHER] for text in each.lines]
+                targets = judged_targets(checkpoint, texts)
             on_step()
-            yield job.do(checkpoint, shard)
+            yield job.do(checkpoint, shard, targets)
 
     def swept(job: SweepJob, run: Run, shards: Sequence[Shard]) -> Iterator[Mapping[int, Any]]:
         for done in run(job, shards):

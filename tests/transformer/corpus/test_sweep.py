@@ -8,7 +8,7 @@ from transformer.analysis.ablation import sweep
 from transformer.analysis.corpus_sweep import Worth
 from transformer.analysis.scored import output_of
 from transformer.corpus.sweep import sweep_corpus
-from transformer.corpus.targets import judged_target
+from transformer.corpus.targets import judged_target, judged_targets
 from transformer.recording.data import NoSuchKind
 
 TEXTS = ["It rains.", "", "a " * 3000, "It snows."]
@@ -69,3 +69,25 @@ def test_a_translator_without_a_target_is_judged_by_what_it_writes() -> None:
         sweep(load_checkpoint("shakespeare"), "ROMEO:").target
         == record("shakespeare", "ROMEO:").source[1:]
     )
+
+
+def test_translators_of_the_library_write_targets_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    checkpoint = load_checkpoint(save(writer("Marian"), tmp_path), "cpu")
+    texts = ["the cat sat .", "dog", "the dog ran the cat ran .", "the cat"]
+    sizes: list[int] = []
+
+    def noting(of: Checkpoint, sources: Sequence[str]) -> Any:
+        sizes.append(len(sources))
+        return judged_targets(of, sources)
+
+    monkeypatch.setattr(corpus_sweep, "judged_targets", noting)
+    together = sweep_corpus(checkpoint, texts)
+    assert sizes == [1, 3]  # the first by itself: it says which number is judged
+    monkeypatch.setattr(corpus_sweep, "TOGETHER", 1)
+    alone = sweep_corpus(checkpoint, texts)
+    assert [it.edits for it in together.worths] == [it.edits for it in alone.worths]
+    means = [[it.mean for it in each.worths] for each in (together, alone)]
+    assert means[0] == pytest.approx(means[1], abs=1e-5)
