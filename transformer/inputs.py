@@ -207,7 +207,8 @@ def _is_name(path: str | Path) -> bool:
 
 
 def _are_tokens(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview)
+    """Tell a list of pieces from a text, whose characters would each be one."""
+    return isinstance(value, Sequence) and items_of(value) is not None
 
 
 MODULE = of_class(nn.Module, "a torch module, an instance with its weights")
