@@ -168,7 +168,7 @@ class MaskedAutoencoder(Embedded):
         return self.decoder(y, y, y)[0]
 
 
-@case("....|....", "refused", inputs=(torch.randn(1, 16, D),), tokens=list("abcdefghijklmnop"))
+@case("....|....", "refused", inputs=(torch.randn(1, 16, D),), tokens="abcdefghijklmnop")
 class ShiftedWindows(Embedded):
     """Swin: four windows of a picture of 4 x 4, rolled by one, each a row of the batch."""
 
@@ -184,7 +184,7 @@ class ShiftedWindows(Embedded):
         return torch.roll(x, shifts=(1, 1), dims=(1, 2)).view(1, 16, D)
 
 
-@case("....|.... ...|...", "numbered", inputs=(torch.randn(1, 12, D),), tokens=list("abcdefghijkl"))
+@case("....|.... ...|...", "numbered", inputs=(torch.randn(1, 12, D),), tokens="abcdefghijkl")
 class AxialAttention(Embedded):
     def forward(self, x: Tensor) -> Tensor:
         x = x.view(1, 3, 4, D)

@@ -297,7 +297,7 @@ class SoftPrompt(Sorted):
         return self.read(torch.cat([self.prompt, x], 1))
 
 
-@case("abcdefuvwxy|abcdefuvwxy", inputs=PAIR, tokens=list("abcdefuvwxy"))
+@case("abcdefuvwxy|abcdefuvwxy", inputs=PAIR, tokens="abcdefuvwxy")
 class TwoTextsInARow(Sorted):
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         segments = torch.cat([torch.zeros(6), torch.ones(5)]).long()
@@ -355,7 +355,7 @@ class BothDirections(Sorted):
 @case(
     "a|.....a",
     inputs=(torch.tensor([[3]]), *(torch.randn(1, HEADS, 5, SIZE) for _ in "kv")),
-    tokens=list("a"),
+    tokens="a",
 )
 class CacheAsInput(Sorted):
     def forward(self, ids: Tensor, past_k: Tensor, past_v: Tensor) -> Tensor:
