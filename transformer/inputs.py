@@ -207,7 +207,7 @@ def _is_name(path: str | Path) -> bool:
 
 
 def _are_tokens(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, bytes | bytearray | memoryview)
+    return isinstance(value, Sequence) and items_of(value) is not None  # characters are no pieces
 
 
 MODULE = of_class(nn.Module, "a torch module, an instance with its weights")

@@ -27,8 +27,11 @@ from transformer.corpus.questions import ask
 from transformer.discover import discover
 from transformer.refusal import Refusal
 from viz import head_grid, head_map, head_view
+from viz.components.head_map.head_map import HeadMap
+from viz.components.kit.browser import unpack
 from viz.export import attention_csv
 from viz.notebook.figures import figure
+from viz.sentence import sentence, wording
 from viz.theme import LIGHT
 from viz.views.view import View
 
@@ -197,6 +200,38 @@ def test_a_figure_for_a_paper(tmp_path: Path) -> None:
     for draw in (head_view, head_map, head_grid):
         file = draw(recording, "cross").save(tmp_path / "a.svg")
         assert b"regnet" in file.read_bytes() or draw is head_grid
+
+
+@pytest.mark.parametrize("start", [[], ["<s>"]])
+@pytest.mark.parametrize("kinds", [["cross"], [*SIZES]])
+def test_rows_are_named_by_what_they_wrote_if_the_start_is_given(
+    kinds: list[str], start: list[str]
+) -> None:
+    wrote = ["Es", "regnet", ".", "</s>"]
+    every = {kind: weights(*SIZES[kind]) for kind in kinds}
+    recording = from_weights(every, queries=[*start, *wrote], keys=SOURCE)
+    assert [token.piece for token in recording.target] == wrote
+    map = read(recording, "cross", Reading())
+    assert [token.piece for token in map.rows] == wrote
+    header, _ = unpack(HeadMap(Selection("cross", 0, 0)).payload(recording))
+    lead = sentence(wording(map), map.rows[0], map.columns[0], 0, 0, 0.5).partition(",")[0]
+    expected = (
+        ("writing (query)", "While writing Es")
+        if start
+        else ("reading (query)", "After reading Es")
+    )
+    assert (header["titles"][0], lead) == expected
+
+
+def test_only_what_writes_takes_one_token_more() -> None:
+    (own,) = from_weights(
+        {"decoder_self": weights(T, T)}, queries=[*TARGET, "x"]
+    ).attentions.values()
+    assert own.produced is not None and [it.piece for it in own.produced] == [*TARGET[1:], "x"]
+    for kind, sizes in {"encoder_self": (S, S), "decoder_self": (2, S)}.items():
+        n = sizes[0] if kind == "encoder_self" else sizes[1]
+        with pytest.raises(Refusal):
+            from_weights({kind: weights(*sizes)}, queries=["a"] * (n + 1))
 
 
 def test_what_is_not_known_is_refused_in_a_sentence() -> None:

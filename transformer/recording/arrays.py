@@ -77,9 +77,11 @@ def from_weights(
         too. Taken as they are: outputs of Hugging Face's models with `output_attentions`, of
         `generate` too, a cache of TransformerLens, and the path of an .npz or .safetensors file
         with arrays of these names.
-    queries, keys: the tokens of rows and columns, as strings or Tokens; of a text that reads itself
-        one of both. Beside cross-attention `keys` are the source's, and `queries` the target's.
-        Left out, the tokens are numbers.
+    queries: the tokens of rows, as strings or Tokens; beside cross-attention the target's. One more
+        than rows, the start first, as `generate` returns them: each row wrote the next token, and
+        is named by it where it reads another text.
+    keys: the tokens of columns; beside cross-attention the source's. Of a text that reads itself
+        one of both is enough. Left out, tokens are numbers.
 
     Returns a `Recording`. Rows need not sum to 1: its `notes` say so. In "decoder_self" later
     tokens are masked where all their weights are 0. Of q and k the weights are softmax(scale q
@@ -358,8 +360,10 @@ def _attention(
 ) -> Attention:
     n_queries, n_keys = layers.calls[0].allowed().shape[1:]
     produced = None
-    if rows is not None and layers.n_first and len(rows) == n_queries + 1:
-        # What `generate` returns has one token more than was read: each row wrote the next.
+    is_whole = kind == "decoder_self" and n_queries == n_keys
+    writes = kind == "cross" or is_whole or bool(layers.n_first)
+    if writes and rows is not None and len(rows) == n_queries + 1:
+        # One token more than was read, as `generate` returns: each row wrote the next.
         rows, produced = rows[:-1], rows[1:]
         columns = rows if kind != "cross" else columns
     if rows is not None and rows is columns and n_queries < n_keys == len(rows):
@@ -389,6 +393,6 @@ def _source_and_target(
         (only,) = attentions.values()
         if only.produced is None:
             return only.keys, ()
-        n_first = next(iter(layers.values())).n_first
+        n_first = next(iter(layers.values())).n_first or 1
         return only.keys[:n_first], only.produced[n_first - 1 :]
     return read.keys, written.queries if written.produced is None else written.produced

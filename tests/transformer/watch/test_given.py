@@ -136,6 +136,13 @@ def test_a_compiled_function_runs_as_it_was_written(module: type[Attends]) -> No
     assert attention.role == "encoder_self"
 
 
+@pytest.mark.parametrize("tokens", ["It rains", {"source": "abcde"}, b"abcde", 5])
+def test_a_text_in_place_of_its_pieces_is_refused(tokens: Any) -> None:
+    """Each character would be a token, and there may be as many of them as positions."""
+    with pytest.raises(InputError, match="list of the pieces"):
+        record(Attends().eval(), ids, tokens)
+
+
 def test_tokens_that_are_ids_are_refused() -> None:
     with pytest.raises(InputError, match="int"):
         record(Attends().eval(), ids, [1, 2, 3, 4, 5])  # type: ignore[list-item]

@@ -66,6 +66,14 @@ def own(**arrays: Any) -> Write:
     return lambda path: from_weights(arrays, **texts).save(path)
 
 
+def texts(**kinds: tuple[list[str], list[str]]) -> Any:
+    """As the app saves tokens beside weights."""
+    pieces = {kind: [[{"piece": it} for it in side] for side in of] for kind, of in kinds.items()}
+    return np.array(
+        json.dumps({kind: {"queries": q, "keys": k} for kind, (q, k) in pieces.items()})
+    )
+
+
 def big_end(values: Any) -> Any:
     return values.astype(values.dtype.newbyteorder(">"))
 
@@ -84,6 +92,8 @@ FILES: dict[str, Write] = {
         cross=weights(2, 3, 4, 5), decoder_self=lower(4, 4), encoder_self=weights(2, 3, 5, 5)
     ),
     "sums.npz": npz(cross=0.83 * weights(2, 3, 4, 5), encoder_self=3 * weights(1, 1, 5, 5)),
+    "wrote.npz": npz(cross=weights(2, 3, 4, 5), tokens=texts(cross=(["<s>", *PIECES[1:]], PIECES))),
+    "went_on.npz": npz(decoder_self=lower(4, 4), tokens=texts(decoder_self=(PIECES, PIECES))),
     "one_row.npz": npz(**{f"cross.{i}": weights(3, 1, 5) for i in (0, 1)}),
     "whole_numbers.npz": npz(cross=np.ones((1, 2, 2, 1), np.int64)),
     "long.npz": npz(np.savez_compressed, encoder_self=weights(1, 2, 70, 70)),

@@ -169,6 +169,8 @@ def test_a_pass_that_fails_stops_no_training() -> None:
     model = Model()
     with pytest.raises(InputError, match=r"every must be a whole number from 1"):
         track(model, IDS, every=0)
+    with pytest.raises(InputError, match="list of the pieces"):
+        track(Model(), IDS, "abcdefg")
     with pytest.raises(InputError, match="cannot run over"):
         track(model, torch.ones(1, N))
     tracked = track(model, IDS, every=1)

@@ -134,8 +134,14 @@ function sidesOf(kind, kinds, rows, columns) {
 }
 
 function attentionOf(kind, { shape: [nHeads, nQueries, nKeys], layers }, [rows, columns], refused) {
-  const isRest = rows && rows === columns && nQueries < nKeys && nKeys === rows.length;
-  const names = isRest ? rows.slice(-nQueries) : rows; // of a text whose others were read before
+  const writes = kind === "cross" || (kind === "decoder_self" && nQueries === nKeys);
+  let [produced, names] = [null, rows];
+  if (writes && rows?.length === nQueries + 1) {
+    [produced, names] = [rows.slice(1), rows.slice(0, -1)]; // each row wrote the next
+    if (kind !== "cross") columns = names;
+  } else if (rows && rows === columns && nQueries < nKeys && nKeys === rows.length) {
+    names = rows.slice(-nQueries); // of a text whose others were read before
+  }
   for (const [tokens, side, n] of [[names, "rows", nQueries], [columns, "columns", nKeys]]) {
     if (tokens && tokens.length !== n) {
       throw refused("other_tokens", { kind, n, side, n_tokens: tokens.length });
@@ -145,7 +151,7 @@ function attentionOf(kind, { shape: [nHeads, nQueries, nKeys], layers }, [rows, 
   return {
     queries: names ?? numbered(nQueries),
     keys: columns ?? numbered(nKeys),
-    produced: null,
+    produced,
     numbers: layers.map((_, i) => i),
     nHeads,
     layers: layers.map((weights) => ({ weights, open })),
@@ -179,8 +185,9 @@ function noteOnSums(name, { keys, layers }, { sums, sums_why: why, rough }) {
 // The text that was read, and the one that was written or is read beside it.
 function sourceAndTarget({ cross, decoder_self: own, encoder_self: encoder }) {
   const [written, read] = [cross ?? own, cross ?? encoder];
-  if (!written || !read) return { source: (written ?? read).keys, target: [] };
-  return { source: read.keys, target: written.queries };
+  if (written && read) return { source: read.keys, target: written.produced ?? written.queries };
+  const { keys, produced } = written ?? read;
+  return produced ? { source: keys.slice(0, 1), target: produced } : { source: keys, target: [] };
 }
 
 const shown = (numbers) => `[${numbers.join(", ")}]`; // as Python writes a list
