@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.scored import Output, Scored, compared, output_of, scored
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.decode import decode
 from transformer.decoding.method import length_limit
 from transformer.decoding.shared_batch import OnStep
@@ -144,6 +144,7 @@ def sweep(
     degrees, or the cosine's. An edit that cannot be made is left out, and `.refused` says why.
     Raises CheckpointError, InputError, and EditError where no edit can be made.
     """
+    check_open(checkpoint)
     if target is None and checkpoint.family.decodes and checkpoint.family.target == "needed":
         target = decode(checkpoint, text).target
     *_, last = sweeping(checkpoint, text, target, edits, second, on_step)
