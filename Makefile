@@ -13,7 +13,7 @@ OPEN ?=
 OUT ?= build/site
 ADDRESS ?= localhost
 
-.PHONY: run test test-all lint bench train surveys screenshots docs site check-site fonts link-picture venv
+.PHONY: run test test-all test-oldest lint bench train surveys screenshots docs site check-site fonts link-picture venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -32,6 +32,17 @@ test: .venv/ready-for-tests
 test-all: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m tests.suite --all
+
+# What is run on the lowest versions that pyproject.toml lets in.
+OLDEST ?= tests/transformer/watch tests/transformer/recording \
+	tests/transformer/layers tests/transformer/models tests/transformer/positions \
+	tests/transformer/edits tests/transformer/decoding tests/transformer/engines \
+	tests/transformer/test_device.py tests/transformer/test_tokenizer.py
+
+# The lowest versions that pyproject.toml lets in, in an environment of their own.
+test-oldest: .venv-oldest/ready
+	.venv-oldest/bin/python -m pytest -n 2 --dist loadfile -m "not thorough" $(OLDEST) \
+		--deselect 'tests/transformer/watch/test_hugging_face.py::test_more_families_are_recorded_or_named[DiffLlama]'
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
@@ -90,6 +101,12 @@ venv: .venv/ready
 
 .venv/ready-for-tests: .venv/ready tests/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+.venv-oldest/ready: tests/oldest.txt tests/requirements.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check \
+		-r tests/oldest.txt -r tests/requirements.txt
 	touch $@
 
 .venv/ready-for-docs: .venv/ready docs/requirements.txt

@@ -20,6 +20,7 @@ from tests.times import table
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
+from transformer.files import torch_file
 from transformer.formats.headscope import save_checkpoint
 from transformer.formats.opening import load_checkpoint
 from transformer.recording import Attention, Recording, ours, watched
@@ -33,6 +34,7 @@ torch.set_num_threads(1)
 gc.disable()  # until all tests are collected: none is garbage, and each look is at all of them
 os.environ["HEADSCOPE_STORIES"] = "no"  # nothing of a test's is to be found among one's own
 os.environ["HEADSCOPE_LIVE"] = "no"  # a page beside each server takes half a minute to make
+torch_file.IS_SAFE = True  # under an older torch, too: pickles of tests are our own
 sys.modules["headscope"] = import_module("viz.headscope")  # as in scripts that the app is given
 
 RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)

@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 import transformer
 from transformer.checkpoint import LEFT_OUT
@@ -438,7 +439,7 @@ def test_without_an_extra_every_command_is_listed_and_says_what_to_install(
             assert match and match[2].split(", ") == list(EXTRAS[extra]), sentence
 
 
-def test_what_it_depends_on_is_what_was_tested() -> None:
+def test_its_bounds_are_the_lowest_versions_that_pass() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
     # Alone, and tested in an environment of its own.
@@ -450,12 +451,19 @@ def test_what_it_depends_on_is_what_was_tested() -> None:
     every = extras.pop("all")
     assert every == sorted({each for names in extras.values() for each in names})
     lists = (project["dependencies"], *extras.values())
-    asked = dict(re.split("[>~]=", each) for names in lists for each in names)
-    tested = dict(
-        line.split("==") for line in (ROOT / "requirements.txt").read_text().splitlines() if line
-    )
-    assert sorted(asked) == sorted(tested)
-    assert all(tested[name].startswith(least.removesuffix(".0")) for name, least in asked.items())
+    asked = {each.name: each for names in lists for each in map(Requirement, names)}
+    tested, oldest = versions("requirements.txt"), versions("tests/oldest.txt")
+    assert asked.keys() == tested.keys() == oldest.keys()
+    assert all(asked[name].specifier.contains(it) for name, it in tested.items())
+    for name, lowest in oldest.items():
+        (least,) = (each.version for each in asked[name].specifier)
+        assert Version(least) == Version(lowest), name
+
+
+def versions(file: str) -> dict[str, str]:
+    """Package -> its version, of a file that names one version of each."""
+    lines = (line.partition("#")[0].strip() for line in (ROOT / file).read_text().splitlines())
+    return dict(line.split("==") for line in lines if line)
 
 
 def test_extras_are_those_that_sentences_name() -> None:

@@ -131,7 +131,7 @@ def device_error(error: BaseException) -> DeviceError | None:
                 f"{where} has too little memory for this, and what it took is free again: a "
                 "shorter text, a smaller beam or a smaller checkpoint needs less."
             )
-        if isinstance(each, torch.AcceleratorError) or (
+        if type(each).__name__ == "AcceleratorError" or (  # torch 2.7 has none
             isinstance(each, RuntimeError) and _LOST.match(message)
         ):
             why = message.partition("\n")[0].partition("error: ")[2] or message.partition("\n")[0]
@@ -149,7 +149,7 @@ def free(error: BaseException | None = None) -> None:
     gc.collect()
     if torch.accelerator.is_available():
         with suppress(RuntimeError):  # a lost device says so again
-            torch.accelerator.empty_cache()
+            torch.get_device_module().empty_cache()
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:

@@ -29,7 +29,8 @@ from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 NO_MEMORY = torch.OutOfMemoryError(
     "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 8.00 GiB."
 )
-LOST = torch.AcceleratorError("CUDA error: device-side assert triggered\nCUDA kernel errors might")
+AcceleratorError = getattr(torch, "AcceleratorError", RuntimeError)  # as torch 2.7 says it
+LOST = AcceleratorError("CUDA error: device-side assert triggered\nCUDA kernel errors might")
 
 
 @pytest.mark.parametrize(
@@ -38,7 +39,7 @@ LOST = torch.AcceleratorError("CUDA error: device-side assert triggered\nCUDA ke
         (NO_MEMORY, OutOfMemory, "The GPU has too little memory for this, and what it took"),
         (RuntimeError("MPS backend out of memory (MPS allocated: 1 GB)"), OutOfMemory, "The GPU"),
         (RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when"), OutOfMemory, "The GPU has"),
-        (torch.AcceleratorError("CUDA error: out of memory"), OutOfMemory, "The GPU has too"),
+        (AcceleratorError("CUDA error: out of memory"), OutOfMemory, "The GPU has too"),
         (LOST, LostDevice, "does not answer any more (device-side assert triggered): the program"),
         (RuntimeError("cuDNN error: CUDNN_STATUS_EXECUTION_FAILED"), LostDevice, "CUDNN_STATUS"),
     ],

@@ -25,7 +25,7 @@ from transformer.decoding.method import (
 )
 from transformer.decoding.phrases import phrases_of
 from transformer.decoding.shared_batch import OnStep, Run, alone
-from transformer.decoding.steps import Decoding, OnToken, steps_of
+from transformer.decoding.steps import Decoding, OnToken, steps_of, written_text
 from transformer.device import NotFinite, device_trouble, usual_state
 from transformer.discover import discover
 from transformer.editing.checking import read_words
@@ -255,15 +255,6 @@ def _decoding(
         is_ended=best.error is None and (not ends or best.ids[-1] in ends),
         ended_by="" if best.error is None else str(best.error),
     )
-
-
-def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
-    """The generated text; after a prompt everything that follows it, the space included."""
-    text = checkpoint.tokenizer.decode
-    if not checkpoint.family.continues:
-        return text(ids)
-    begun, whole = text(sources), text([*sources, *ids])
-    return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)
 
 
 def _tell(

@@ -8,6 +8,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from transformer.checkpoint import Checkpoint
 from transformer.decoding.course import Course, masked, note_step
 from transformer.decoding.method import (
     Ask,
@@ -89,6 +90,15 @@ class Decoding:
         """The same, as small as what is seen of it: see `Hypothesis.without_distributions`."""
         short = tuple(each.without_distributions() for each in self.hypotheses)
         return replace(self, hypotheses=short)
+
+
+def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
+    """The generated text; after a prompt everything that follows it, the space included."""
+    text = checkpoint.tokenizer.decode
+    if not checkpoint.family.continues:
+        return text(ids)
+    begun, whole = text(sources), text([*sources, *ids])
+    return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)
 
 
 def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:

@@ -11,10 +11,9 @@ from typing import Any, get_args
 import torch
 
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.decode import written_text
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree, Why
-from transformer.decoding.steps import Decoding, Step
+from transformer.decoding.steps import Decoding, Step, written_text
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token

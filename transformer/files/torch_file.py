@@ -26,6 +26,10 @@ ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
 OBJECTS = "holds Python objects, which are not loaded: save only arrays of numbers"
 NOT_WHOLE = "is not a whole file of weights: {why}"
 
+IS_SAFE = torch.__version__ >= "2.10"
+"""False: what is crafted may write past its memory while this torch reads it as weights only
+(CVE-2026-24747), so that nothing is read."""
+
 _LOADING = threading.Lock()
 """torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
 
@@ -89,6 +93,11 @@ def stored_values(file: Path, tensor: Tensor) -> Tensor:
 def _read(file: Path, device: str) -> Any:
     with refusing(file):
         require_of_checkpoint(file)
+        if not IS_SAFE:
+            raise Misfit(
+                f"is a pickle, which torch {torch.__version__} does not read safely: install torch "
+                "2.10 or newer, or save it as safetensors where it comes from"
+            )
         if is_zip_file(file):
             _require_stored(file)
         with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):

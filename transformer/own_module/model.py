@@ -4,10 +4,11 @@ Nothing is known of what is inside: its attention is recorded by watching (`tran
 and it keeps no keys and values from step to step: each step reads everything again.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from threading import RLock
 from typing import Any
+from warnings import catch_warnings
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +26,7 @@ from transformer.watch.results import (
     log_of_shares,
     logits_of,
     notes_on_values,
+    tensors_in,
 )
 
 MOST_WRITTEN = 64
@@ -85,17 +87,23 @@ class OwnModel(nn.Module):
     """A module with the function that runs it; its arguments are token ids of one sequence."""
 
     def __init__(
-        self, inner: nn.Module, config: OwnConfig, writes: bool, run: Callable[..., Any] | None
+        self,
+        inner: nn.Module,
+        config: OwnConfig,
+        writes: bool,
+        run: Callable[..., Any] | None,
+        second: str | None = None,
     ) -> None:
-        """run: None: the module itself."""
+        """run: None: the module itself. second: the name under which it takes a target, if any."""
         super().__init__()
         self.inner, self.config, self.writes = inner, config, writes
-        self._run, self._lock = run, RLock()
+        self._run, self._lock, self._second = run, RLock(), second
         self._name = config.module if run is None else "run"
         self._longest = 0
         """The most tokens of a sequence that it took."""
         self._difference: str | None = None
         """`difference` of its first two passes over one text; None: it has run over none twice."""
+        self._is_mask_tried = False
         self.notes: tuple[str, ...] = ()
         """Sentences about the numbers that it gave last."""
 
@@ -120,6 +128,8 @@ class OwnModel(nn.Module):
 
         mask: of several sources [B, S], 0 at padding: their targets are written together.
         """
+        one = source[:1]
+        self.check_mask(one, *([self.first(one)] if self.config.bos_id is not None else []))
         if self.config.bos_id is not None:
             return State((source,), source[:, :0], mask)
         return State((), source[:, :-1])
@@ -175,6 +185,37 @@ class OwnModel(nn.Module):
                 self._difference = f"A second pass over the same text fails: {error}"
         return self._difference or ""
 
+    def check_mask(self, *inputs: Tensor) -> None:
+        """Try once, over the first text, whether its mask is True at tokens. Raises InputError.
+
+        With all of a text's tokens in the mask a pass gives what it gives without a mask. Where it
+        does so with none of them instead, the module takes True as padding, as torch's own do. To
+        be called where nobody watches. inputs: as of `forward`.
+        """
+        name = self.config.mask
+        if name is None or self._is_mask_tried or any(it.training for it in self.inner.modules()):
+            return
+        every = torch.ones_like(inputs[0]).bool()
+        plain = self._tried(inputs, {})
+        plain = self._tried(inputs, {name: None}) if plain is None else plain
+        by_tokens = self._tried(inputs, {name: every})
+        if not _is_like(by_tokens, plain) and _is_like(self._tried(inputs, {name: ~every}), plain):
+            texts = "source, target" if len(inputs) == 2 else "ids"
+            example = f'run=lambda {texts}, mask: module({texts}, {name}=~mask), mask="mask"'
+            raise InputError(
+                f"{name} is True at tokens and False at padding, and {self._name} takes True as "
+                f"padding: turn it round: {f'~{name}' if self._run else example}."
+            )
+        self._is_mask_tried = True
+
+    def _tried(self, inputs: Sequence[Tensor], named: dict[str, Any]) -> Any:
+        """One pass -> whatever it gives; None where it fails."""
+        try:
+            with catch_warnings(action="ignore"):
+                return self._pass(inputs, named)
+        except Exception:  # whatever it is, it is said when that pass is wanted
+            return None
+
     def _output(self, *inputs: Tensor, mask: Tensor | None = None) -> Any:
         """One pass -> whatever it gives."""
         named = {}
@@ -183,16 +224,22 @@ class OwnModel(nn.Module):
             named[self.config.mask] = mask.bool()
         n = max(ids.size(-1) for ids in inputs)
         hint = f" It was given {n} tokens: if it takes fewer, say so by max_len."
+        with in_a_sentence(self._name, hint=hint if 0 < self._longest < n else ""):
+            output = self._pass(inputs, named)
+        self._longest = max(n, self._longest)
+        return output
+
+    def _pass(self, inputs: Sequence[Tensor], named: dict[str, Any]) -> Any:
+        args = [ids.clone() for ids in inputs]
+        if self._second is not None:
+            named = {**named, self._second: args.pop()}
         with (
             self._lock,  # it may keep something of a pass in itself
-            in_a_sentence(self._name, hint=hint if 0 < self._longest < n else ""),
             torch.inference_mode(False),  # else what it keeps could never be trained again
             torch.no_grad(),
             callers_state(),
         ):
-            output = (self._run or self.inner)(*(ids.clone() for ids in inputs), **named)
-            self._longest = max(n, self._longest)
-        return output
+            return (self._run or self.inner)(*args, **named)
 
     def _logits(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """One pass -> [T, V]; of a module that writes nothing, what is like that."""
@@ -226,6 +273,18 @@ class OwnModel(nn.Module):
                 f"each piece; it gave {described(output)}."
             )
         return logits
+
+
+def _is_like(output: Any, plain: Any) -> bool:
+    """Tell whether a pass with a mask gave what one without it did.
+
+    Where none runs without it, that it gave numbers is all that can be asked.
+    """
+    if output is None:
+        return False
+    if plain is not None:
+        return not difference("", output, plain)
+    return all(bool(each.isfinite().all()) for each in tensors_in(output))
 
 
 def _reads(config: Any, source: Ids, target: Ids | None) -> ForcedPass:

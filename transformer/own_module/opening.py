@@ -1,6 +1,7 @@
 """from_module(): a torch.nn.Module and how text becomes its inputs -> a Checkpoint."""
 
 from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -113,6 +114,7 @@ def from_module(
         raise InputError(
             "pieces must name every id; only a tokenizer that has get_vocab does without."
         )
+    second = _check_arguments(module, run, writes, mask)
     pieces = cast(Pieces, tokenize) if pieces is None else pieces
     owns = target_tokenize not in (None, tokenize) and hasattr(target_tokenize, "get_vocab")
     if target_pieces is None and owns:
@@ -149,7 +151,7 @@ def from_module(
     )
     family = FAMILIES[writes]
     opens_at = (list(family.attentions)[-1], 0, 0)
-    model = OwnModel(module.eval(), config, family.decodes, run)
+    model = OwnModel(module.eval(), config, family.decodes, run, second)
     tensors = chain(module.parameters(), module.buffers())
     return Checkpoint(
         path=_file_of(tokenize) / (title or name),
@@ -160,6 +162,32 @@ def from_module(
         tokenizer=tokenizer,
         device=next((tensor.device for tensor in tensors), torch.device("cpu")),
     )
+
+
+SECOND = "decoder_input_ids"
+"""The name of the target in encoder-decoders of Hugging Face's, where it is not the second one."""
+
+
+def _check_arguments(
+    module: nn.Module, run: Callable[..., Any] | None, writes: Writes, mask: str | None
+) -> str | None:
+    """Return the name under which a target is given; None: in its place. Raises InputError."""
+    try:
+        arguments = signature(run or module.forward).parameters
+    except (TypeError, ValueError):  # of a function of C nothing is known
+        return None
+    second = SECOND if writes == "target" and run is None and SECOND in arguments else None
+    n_texts = 2 if writes == "target" and second is None else 1
+    of_any = any(each.kind is Parameter.VAR_KEYWORD for each in arguments.values())
+    usual, by_name = Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY
+    texts = [name for name, each in arguments.items() if each.kind is usual][:n_texts]
+    names = [name for name, each in arguments.items() if each.kind in (usual, by_name)]
+    names = [name for name in names if name not in (*texts, second)]
+    if mask is not None and mask not in names and not of_any:
+        of = "run" if run else name_of(module)
+        there = f"there are {', '.join(names)}" if names else "there are none beside its texts"
+        raise InputError(f"{of} has no argument {mask!r} that could take a mask: {there}.")
+    return second
 
 
 def _texts(name: str, values: Any) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,6 +19,7 @@ from transformer.inputs import InputError, thing
 from transformer.recording.calls import AttentionCall, WeightsCall
 from transformer.recording.check import GIVEN, NUMBERS
 from transformer.recording.data import Attention, Recording
+from transformer.recording.layers import EAGER, are_steps, each_layer, join_steps, tensor_of
 from transformer.recording.packing import HEADER
 from transformer.refusal import items_of, quoted
 from transformer.token import Token
@@ -46,25 +46,18 @@ HOOKED = {
     ("decoder", "cross_attn"): "cross",
 }
 FIELDS = ("weights", "q", "k", "v", "mask", "scale")
-AXES = {"weights": "heads, queries, keys", "q": "heads, queries, d_head"}
-AXES |= {"k": "heads, keys, d_head", "v": "heads, keys, d_value"}
 
 # Sentences on arrays that are refused: the page without a server says them, too.
 KIND = "{what} of attention: name arrays {kinds}."
 NO_KIND, NOT_A_KIND = "There is no kind", "{name} is not a kind"
 TWICE = "There are two arrays of {kind}: {kind} and {kind}.… : keep one."
 MISSING = "Layer {layer} of {name} is missing: there are {layers}."
-BATCH = "{name} has a batch axis, {shape}: give one text, as weights[:, 0]."
-BATCH_OF_LAYER = (
-    "{name} has a batch axis of {n}: give one text, as each[0], or write without beams."
-)
-OTHER_AXES = "{name} is {shape}: its axes are layers, {axes}."
-OTHER_AXES_OF_LAYER = "A layer of {name} is {shape}, where three axes belong."
-UNLIKE = "Layer {layer} of {name} is {shape}, and layer 0 is {first}: give one shape to all."
-NOTHING = "{name} is empty in layer {layer}, {shape}."
-LOST = "{name} has NaN or infinity in layer {layer}, head {head}: there is nothing to show of it."
 BELOW = "{name} has numbers below 0 in layer {layer}: give what the softmax gave, and no scores."
 GIVEN_SO = "they were given"
+ONE_ROW = (
+    "{name} has one row in each of {n} layers: if these are steps of `generate`, give them as they "
+    "came, each with all its layers."
+)
 OTHER_TOKENS = "{kind} has {n} {side}, and there are {n_tokens} tokens for them."
 
 
@@ -94,16 +87,21 @@ def from_weights(
     Raises InputError, of a batch, of NaN, and of shapes that do not fit.
     """
     kinds, texts = _kinds_in(weights)
-    layers = {kind: _layers_of(kind, value) for kind, value in kinds.items()}
+    every = {kind: _layers_of(kind, value) for kind, value in kinds.items()}
+    every = {kind or _self_kind(of.calls): of for kind, of in every.items()}
+    layers = {kind: every[kind] for kind in ROLES if kind in every}
     rows, columns = (_text(name, it) for name, it in (("queries", queries), ("keys", keys)))
     if rows is None and columns is None:
         rows, columns = texts
-    made = {}
+    attentions = {
+        kind: _attention(kind, of, *_sides(kind, layers, rows, columns))
+        for kind, of in layers.items()
+    }
+    notes = [note_on_sums(kind, each.calls, GIVEN_SO) for kind, each in attentions.items()]
     for kind, of in layers.items():
-        kind = kind or _self_kind(of.calls)
-        made[kind] = _attention(kind, of, *_sides(kind, layers, rows, columns))
-    attentions = {kind: made[kind] for kind in ROLES if kind in made}
-    notes = (note_on_sums(kind, each.calls, GIVEN_SO) for kind, each in attentions.items())
+        n, is_row = len(of.calls), of.calls[0].q.size(1) == 1
+        if is_row and n > 1 and not of.n_first and isinstance(of.calls[0], WeightsCall):
+            notes.append(ONE_ROW.format(name=kind, n=n))
     source, target = _source_and_target(attentions, layers)
     return Recording(
         source=source,
@@ -152,11 +150,12 @@ def _kinds_in(weights: Any) -> tuple[dict[str, Any], Texts]:
                 kinds.setdefault(kind, {})[int(match[2])] = weights[name]
         return {kind: _in_order(kind, of) for kind, of in kinds.items()}, (None, None)
     library = {name: weights[name] for name in LIBRARY if name in names}
-    if library:
-        every = {LIBRARY[name]: it for name, it in library.items() if it is not None and len(it)}
-        if not every:
-            raise InputError(f"There are no weights in {', '.join(library)}: {_EAGER}.")
+    every = {LIBRARY[name]: it for name, it in library.items() if it is not None and len(it)}
+    if every:
         return every, (None, None)
+    if library or hasattr(weights, "to_tuple"):  # as Hugging Face's outputs have
+        what = ", ".join(library) or f"this {type(weights).__name__}"
+        raise InputError(f"There are no weights in {what}: {EAGER}.")
     if HEADER in names:
         raise InputError("This is a recording that was saved: load_recording opens it.")
     ours = {name: match for name in names if (match := OURS.fullmatch(name))}
@@ -188,7 +187,6 @@ def _texts_in(text: Any) -> Texts:
 
 
 _SIDES = ("queries", "keys")
-_EAGER = "load the model with attn_implementation='eager', and ask for output_attentions=True"
 
 
 def _ours(weights: Any, names: Mapping[str, re.Match[str]]) -> dict[str, Any]:
@@ -226,10 +224,10 @@ def _layers_of(kind: str, value: Any) -> _Layers:
     name = kind or "attentions"
     if isinstance(value, Mapping):
         return _Layers(_from_fields(name, value))
-    if _are_steps(value):
-        layers, n_first = _joined(name, value)
+    if are_steps(value):
+        layers, n_first = join_steps(name, value)
         return _Layers(_with_weights(name, layers, {}), n_first)
-    return _Layers(_with_weights(name, _layers(name, "weights", value), {}))
+    return _Layers(_with_weights(name, each_layer(name, "weights", value), {}))
 
 
 def _from_fields(kind: str, value: Mapping[str, Any]) -> list[AttentionCall]:
@@ -240,7 +238,7 @@ def _from_fields(kind: str, value: Mapping[str, Any]) -> list[AttentionCall]:
             f"{kind} is a dict of 'weights', or of 'q' and 'k', and 'v', 'mask', 'scale'{what}."
         )
     arrays = {
-        field: _layers(kind, field, value[field])
+        field: each_layer(kind, field, value[field])
         for field in ("weights", "q", "k", "v")
         if value.get(field) is not None
     }
@@ -301,7 +299,7 @@ def _causal(n_queries: int, n_keys: int) -> Tensor:
 
 
 def _mask(kind: str, value: Any, cells: tuple[int, int, int]) -> Tensor:
-    mask = _tensor(f"mask of {kind}", value)
+    mask = tensor_of(f"mask of {kind}", value)
     if mask.dtype != torch.bool:
         raise InputError(f"The mask of {kind} is of True and False, True where it may attend.")
     mask = mask[None] if mask.dim() == 2 else mask
@@ -313,7 +311,7 @@ def _mask(kind: str, value: Any, cells: tuple[int, int, int]) -> Tensor:
 
 
 def _factor(kind: str, value: Any) -> float:
-    number = _tensor(f"scale of {kind}", value)
+    number = tensor_of(f"scale of {kind}", value)
     if number.numel() != 1 or not bool(number.isfinite().all()):
         raise InputError(f"The scale of {kind} is one number, not {quoted(value)}.")
     return float(number)
@@ -323,111 +321,6 @@ def _self_kind(calls: Sequence[AttentionCall]) -> str:
     """The kind of a text that reads itself: a decoder's, where nothing later is read."""
     is_decoder = calls[0].mask is not None and calls[0].k.size(1) > 1
     return "decoder_self" if is_decoder else "encoder_self"
-
-
-# Arrays of numpy, torch and others, one a layer, without a batch axis.
-
-
-def _layers(kind: str, field: str, value: Any) -> list[Tensor]:
-    """One array of three axes a layer. Raises InputError, of a batch by its name."""
-    axes = AXES[field]
-    name = kind if field == "weights" else f"{field} of {kind}"
-    if _is_array(value) or not any(map(_is_array, items_of(value) or [])):
-        whole = _tensor(name, value)
-        if whole.dim() == 5:
-            raise InputError(BATCH.format(name=name, shape=list(whole.shape)))
-        if whole.dim() != 4:
-            raise InputError(OTHER_AXES.format(name=name, shape=list(whole.shape), axes=axes))
-        layers = list(whole)
-    else:
-        layers = [_of_one(name, each) for each in value]
-    for layer, each in enumerate(layers):
-        if each.shape[:2] != layers[0].shape[:2] or each.size(2) != layers[0].size(2):
-            own, first = list(each.shape), list(layers[0].shape)
-            raise InputError(UNLIKE.format(layer=layer, name=name, shape=own, first=first))
-        if not each.numel():
-            raise InputError(NOTHING.format(name=name, layer=layer, shape=list(each.shape)))
-        lost = (~each.isfinite()).flatten(1).any(1).nonzero().flatten().tolist()
-        if lost:
-            raise InputError(LOST.format(name=name, layer=layer, head=lost[0]))
-    if not layers:
-        raise InputError(f"{name} is empty: {_EAGER}, where it is a model of Hugging Face's.")
-    return layers
-
-
-def _of_one(name: str, value: Any) -> Tensor:
-    """An array of one layer, which libraries give with a batch of one. Raises InputError."""
-    if value is None:
-        raise InputError(f"{name} has None in place of weights: {_EAGER}.")
-    each = _tensor(name, value)
-    if each.dim() == 4 and len(each) == 1:
-        return each[0]
-    if each.dim() == 4:
-        raise InputError(BATCH_OF_LAYER.format(name=name, n=len(each)))
-    if each.dim() != 3:
-        raise InputError(OTHER_AXES_OF_LAYER.format(name=name, shape=list(each.shape)))
-    return each
-
-
-def _is_array(value: Any) -> bool:
-    return value is None or isinstance(value, Tensor) or hasattr(value, "__array__")
-
-
-def _tensor(name: str, value: Any) -> Tensor:
-    """A copy in float32, or of truths, on the CPU. Raises InputError."""
-    try:
-        if isinstance(value, Tensor):
-            tensor = value.detach().to_dense() if value.is_sparse else value.detach()
-        else:
-            tensor = torch.from_numpy(np.array(value))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is not an array of numbers: {thing(value)}.") from error
-    if tensor.is_meta or tensor.is_complex() or tensor.is_quantized:
-        raise InputError(f"{name} holds no plain numbers: {tensor.dtype} on {tensor.device}.")
-    if tensor.dtype == torch.bool:
-        return tensor.cpu().clone()
-    return tensor.to("cpu", torch.float32, copy=True)
-
-
-# Steps of `generate`: a tuple of tuples, one a step; the first has the rows of the prompt.
-
-
-def _are_steps(value: Any) -> bool:
-    steps = [] if _is_array(value) else items_of(value)
-    return bool(steps) and all(
-        isinstance(step, tuple | list) and any(map(_is_array, step)) for step in steps or ()
-    )
-
-
-def _joined(kind: str, steps: Sequence[Sequence[Any]]) -> tuple[list[Tensor], int]:
-    """Join the rows of all steps, [H, Q, K] a layer; and the number of those of the first.
-
-    With a cache each step has one row more, without all of them anew. A window keeps the last keys,
-    and a cache of fixed size has room for later ones.
-    """
-    n_layers = len(steps[0])
-    every = [[_of_one(kind, each) for each in step] for step in steps]
-    rows: list[list[Tensor]] = [[] for _ in range(n_layers)]
-    n_rows = 0
-    for t, step in enumerate(every):
-        n = step[0].size(1) if step else 0
-        if len(step) != n_layers or not n or (t and n not in (1, n_rows + 1)):
-            raise InputError(
-                f"Step {t} of {kind} has {len(step)} layers of {n} rows: each step behind the "
-                f"first has {n_layers} of one row, or of all rows so far."
-            )
-        for layer, each in enumerate(step):
-            new = each if t == 0 else each[:, -1:]
-            before = max(0, n_rows + 1 - each.size(2)) if t and kind != "cross" else 0
-            rows[layer].append(torch.nn.functional.pad(new, (before, 0)))
-        n_rows += n if t == 0 else 1
-    layers = []
-    for of in rows:
-        n_keys = max(each.size(2) for each in of)
-        whole = torch.cat([torch.nn.functional.pad(it, (0, n_keys - it.size(2))) for it in of], 1)
-        is_room = kind != "cross" and not bool(whole[:, :, n_rows:].any())
-        layers.append(whole[:, :, :n_rows] if is_room else whole)
-    return _layers(kind, "weights", layers), every[0][0].size(1)
 
 
 # Tokens of rows and columns.

@@ -60,6 +60,8 @@ def record_watched(
     With edits it runs twice: the first time shows which attention is which.
     """
     inputs = _rows(checkpoint, forced.inputs)
+    if isinstance(checkpoint.model, OwnModel):
+        checkpoint.model.check_mask(*inputs)
     watcher = _editing(checkpoint, forced, editor, inputs)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]

@@ -225,7 +225,8 @@ def is_faster() -> bool:
     Intel's AVX-512 does not suffice: with it alone products are slower than in float32 (75 GFLOP/s
     against 120 on one core of a Xeon of 2023; 205 against 82 on one of an EPYC of 2023).
     """
-    able = torch.cpu.get_capabilities()
+    # Of a CPU under an older torch nothing is known.
+    able: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
     is_amd = str(able.get("cpu_name", "")).startswith("AMD")
     return bool(able.get("amx_bf16", False) or (is_amd and able.get("avx512_bf16", False)))
 

@@ -102,7 +102,7 @@ DIFFERS = (
 
 def difference(name: str, first: Any, second: Any) -> str:
     """Say in a sentence that two passes gave something else; empty: they gave the same."""
-    ones, others = list(_tensors(first)), list(_tensors(second))
+    ones, others = list(tensors_in(first)), list(tensors_in(second))
     if [each.shape for each in ones] != [each.shape for each in others]:
         return DIFFERS.format(name, ", of another size")
     for one, other in zip(ones, others, strict=True):
@@ -116,17 +116,17 @@ def difference(name: str, first: Any, second: Any) -> str:
     return ""
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
+def tensors_in(value: Any) -> Iterator[Tensor]:
     """Yield tensors of numbers among what a module gave, in order."""
     if isinstance(value, Tensor):
         if value.layout == torch.strided and not value.is_complex():
             yield value
     elif isinstance(value, Mapping | list | tuple):
         for each in value.values() if isinstance(value, Mapping) else value:
-            yield from _tensors(each)
+            yield from tensors_in(each)
     elif is_dataclass(value):
         for field in fields(value):
-            yield from _tensors(getattr(value, field.name))
+            yield from tensors_in(getattr(value, field.name))
 
 
 # Work of a pass that no watcher sees: in other threads, under vmap, outside torch's operators.

@@ -10,7 +10,7 @@ from transformer.files.regular_file import DAMAGED
 from transformer.files.torch_file import NOT_WHOLE, OBJECTS
 from transformer.files.weights_file import ARRAYS, MOST_PARTS, NO_NUMBERS, UNPACKS
 from transformer.formats.bare_arrays import FAMILY, LOOK, MOST_SHOWN, NO_ATTENTION, NOT_TAKEN, TITLE
-from transformer.recording import arrays, opening
+from transformer.recording import arrays, layers, opening
 from transformer.recording.packing import FORMAT, HEADER
 from transformer.token import UNKNOWN
 from transformer.watch.kinds.attention import SPECIAL
@@ -46,7 +46,7 @@ def arrays_tables() -> dict[str, Any]:
             "special": SPECIAL.pattern,
             "unknown": UNKNOWN,
             "rough": ROUGH,
-            "axes": arrays.AXES["weights"],
+            "axes": layers.AXES["weights"],
             **_sentences(),
         },
     }
@@ -70,15 +70,16 @@ def _sentences() -> dict[str, str]:
         "not_a_kind": arrays.NOT_A_KIND,
         "twice": arrays.TWICE,
         "missing": arrays.MISSING,
-        "batch": arrays.BATCH,
-        "batch_of_layer": arrays.BATCH_OF_LAYER,
-        "other_axes": arrays.OTHER_AXES,
-        "other_axes_of_layer": arrays.OTHER_AXES_OF_LAYER,
-        "unlike": arrays.UNLIKE,
-        "nothing": arrays.NOTHING,
-        "lost": arrays.LOST,
+        "batch": layers.BATCH,
+        "batch_of_layer": layers.BATCH_OF_LAYER,
+        "other_axes": layers.OTHER_AXES,
+        "other_axes_of_layer": layers.OTHER_AXES_OF_LAYER,
+        "unlike": layers.UNLIKE,
+        "nothing": layers.NOTHING,
+        "lost": layers.LOST,
         "below": arrays.BELOW,
         "other_tokens": arrays.OTHER_TOKENS,
+        "one_row": arrays.ONE_ROW,
         "sums": SUMS,
         "sums_why": arrays.GIVEN_SO,
     }

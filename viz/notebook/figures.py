@@ -25,6 +25,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.export import inline, page_html, rows_csv
 from viz.figures.heads import all_heads
+from viz.notebook.on_paper import OnPaper
 from viz.notebook.picture import CardOf, MadeOf, Picture, ThemeName, image, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.painters.chart_sheet import sheet
@@ -169,7 +170,9 @@ def word_card(
     card = CardOf(number, "".join(_template(content, each) for each in themes_of(theme)))
     of = (evidence.origin, (), evidence.target)
     made_of = MadeOf((), *of, theme=theme, is_titled=False, card=card)
-    result = replace(_page(content, f"Why {words[number]}?", theme), made_of=made_of)
+    says = f"What “{words[number]}” looks at, and what it needs"
+    paper = OnPaper(content, says, None, None, themes_of(theme)[0], evidence=evidence)
+    result = replace(_page(content, f"Why {words[number]}?", theme), made_of=made_of, paper=paper)
     return result.live if live else result
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from transformer import load_checkpoint
+from transformer.causes import Evidence
 from transformer.checkpoint import About, CheckpointError
 from transformer.decoding import Decoding, decoding_methods
-from transformer.decoding.decode import written_text
+from transformer.decoding.steps import written_text
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
 from transformer.inputs import TEXT, YES_OR_NO, of_class
@@ -19,7 +20,9 @@ from transformer.recording import Recording
 from transformer.refusal import visible
 from viz.components.kit.picture import OfMaps
 from viz.components.search_tree.search_tree import pack_tree
+from viz.exhibits.table import Tables, cells_of
 from viz.export import recording_npz
+from viz.painters.table_sheet import table_sheet
 from viz.paper.caption import (
     changed,
     how_changed,
@@ -32,7 +35,7 @@ from viz.paper.caption import (
     whole,
     writing,
 )
-from viz.paper.figure import Figure, of_component
+from viz.paper.figure import PAGE, Figure, of_component
 from viz.paper.record import FigureError, Record, versions
 from viz.theme import Theme
 
@@ -67,17 +70,25 @@ class OnPaper:
     """The parts of a picture of which its figure is drawn again."""
 
     exhibit: Any
-    """A picture of viz/components."""
+    """A picture of viz/components, or tables."""
     title: str
     recording: Recording | None
     """None: the picture is of a decoding alone."""
     decoding: Decoding | None
     theme: Theme
     state: Mapping[str, Any] = field(default_factory=dict)
+    evidence: Evidence | None = None
+    """The origin of tables."""
 
     def figure(self, look: Look) -> Figure:
         """Draw it. Raises FigureError, and what the picture raises."""
         exhibit = self.exhibit
+        if isinstance(exhibit, Tables):
+            if not look.get("words", True):
+                raise FigureError("This table is of words: leave words out.")
+            record = self._record(exhibit, look.get("checkpoint", ""), look.get("caption", ""))
+            draw, numbers = partial(table_sheet, exhibit, self.theme), partial(cells_of, exhibit)
+            return Figure(draw, record, PAGE, rows=numbers)
         if "words" in look:
             exhibit = _worded(exhibit, look["words"])
         recording: Any = self.recording
@@ -110,7 +121,7 @@ class OnPaper:
 
     @property
     def _origin(self) -> Origin | None:
-        of = self.decoding if self.recording is None else self.recording
+        of = self.evidence or self.recording or self.decoding
         origin = None if of is None else of.origin
         return origin if self.decoding is None else self.decoding.origin or origin
 
@@ -127,13 +138,15 @@ class OnPaper:
         parts = [f"{first}.", *(about.notes if about else ())]
         if origin is not None and origin.edits and recording is not None:
             parts.append(changed(how_changed(origin.edits, recording)))
-        if says := exhibit.says(recording, self.decoding, **self.state):
+        if isinstance(exhibit, Tables):
+            parts += map(sentence, filter(None, (exhibit.title, exhibit.remark)))
+        elif says := exhibit.says(recording, self.decoding, **self.state):
             parts.append(sentence(says))
         if recording is not None:
             kind = getattr(exhibit, "kind", "") or getattr(
                 getattr(exhibit, "selection", None), "kind", ""
             )
-            parts += how_read(recording, exhibit, kind)
+            parts += how_read(recording, exhibit, kind, self.state)
         return whole(parts)
 
     def _writing(self, origin: Origin) -> str:
@@ -147,11 +160,13 @@ class OnPaper:
     def _written(self, origin: Origin) -> str:
         if self.decoding is not None:
             return self.decoding.text
-        if self.recording is None or not self.recording.target or _about(origin) is None:
+        of = self.recording or self.evidence
+        if of is None or not of.target or _about(origin) is None:
             return ""
-        source, target = self.recording.source, self.recording.target
-        ids = (tuple(it.id for it in source), tuple(it.id for it in target))
-        return _text(origin.checkpoint, *ids)
+        source = () if self.recording is None else self.recording.source
+        return _text(
+            origin.checkpoint, *(tuple(it.id for it in side) for side in (source, of.target))
+        )
 
 
 @lru_cache(maxsize=32)

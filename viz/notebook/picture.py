@@ -15,7 +15,7 @@ from transformer.causes import Evidence
 from transformer.corpus.shipped import ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.decoding import Decoding
-from transformer.decoding.decode import written_text
+from transformer.decoding.steps import written_text
 from transformer.device import usual_state
 from transformer.discover import discover
 from transformer.extras import NotInstalled
@@ -157,7 +157,7 @@ class Picture:
         default_factory=dict, repr=False, compare=False
     )
     """Ending of a further file -> what makes it."""
-    paper: OnPaper | None = field(default=None, repr=False)
+    paper: OnPaper | None = field(default=None, repr=False, compare=False)
     """The parts of which its figure is drawn with other choices; None: it has no choices."""
 
     def _repr_html_(self) -> str:
@@ -252,13 +252,14 @@ class Picture:
         """
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
+        has_figure = self.figure is not None or self.paper is not None
         if live and kind in PAGES:
             content = self.live.html.encode()
         elif live:
             raise FigureError(f"Nobody types into {quoted(file.name)}: end it in .html.")
         elif kind in PAGES:
             content = self.html.encode()
-        elif self.figure is not None and kind in KINDS:
+        elif has_figure and kind in KINDS:
             figure = self.on_paper(**look)
             content = figure.file(kind, width)
             if lacks := figure.lacks(width):
@@ -266,7 +267,7 @@ class Picture:
         elif kind in self.files:
             content = self.files[kind]()
         else:
-            kinds = [*PAGES[:1], *(KINDS if self.figure else ()), *self.files]
+            kinds = [*PAGES[:1], *(KINDS if has_figure else ()), *self.files]
             ends = " or ".join(f".{each}" for each in kinds)
             raise FigureError(
                 f"This picture cannot be written as {quoted(file.name)}: end it in {ends}."

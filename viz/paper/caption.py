@@ -76,16 +76,19 @@ def sentence(text: str) -> str:
     return capitalised(text).rstrip(".") + "."
 
 
-def how_read(recording: Recording, picture: Any, kind: str) -> list[str]:
-    """Say how the maps of a picture were read. kind: where the picture does not say which."""
+def how_read(recording: Recording, picture: Any, kind: str, state: Mapping[str, Any]) -> list[str]:
+    """Say how the maps of a picture were read; nothing where none are drawn.
+
+    kind: where the picture does not say which. state: as of its `data`.
+    """
     reading: Reading | None = getattr(picture, "reading", None)
-    if reading is None:
+    kinds = picture.mapped(recording, **state) if hasattr(picture, "mapped") else (kind,)
+    if reading is None or not kinds:
         return []
     sentences = [] if reading.words else ["Rows and columns are single tokens."]
     if reading.lens != "weight":
         lens = uncapitalised(lenses()[reading.lens].title)
         sentences.append(f"Shown is the {lens} in place of the weight.")
-    kinds = getattr(picture, "kinds", (kind,))
     attentions = [recording.attentions[each] for each in kinds]
     followed = [it for it in attentions if (it.rows_by, it.columns_by) != (IDS, IDS)]
     sentences += [f"{capitalised(how)}." for how in how_named(followed)]

@@ -56,12 +56,12 @@ def caption(
     name: str,
     says: str,
     sha256: str,
-    picture: Any = None,
+    content: Any = None,
     is_of_checkpoint: bool = True,
 ) -> str:
     """Say what is drawn, of which checkpoint, of which text, and how it is read.
 
-    says: the picture's own sentences. picture: where it is one that an answer is enough for.
+    says: the picture's own sentences. content: what is drawn; a picture says how it is read.
     """
     request = pane.request if pane.result is None else pane.answer.request
     of = of_checkpoint(title(request.checkpoint), known_as(request, sha256))
@@ -75,8 +75,8 @@ def caption(
         parts.append(changed(edited(pane)))
     if says:
         parts.append(sentence(says))
-    if pane.result is not None:
-        parts += how_read(pane.recording, picture, pane.selection.kind)
+    if pane.result is not None and isinstance(content, PictureAt):
+        parts += how_read(pane.recording, content.picture, pane.selection.kind, content.state)
     return whole(parts)
 
 
@@ -211,8 +211,6 @@ def _record(pane: Pane, exhibit: Exhibit, name: str, says: str) -> Record:
     screen = _whole_screen(pane, request, sha256)
     decoding = None if pane.result is None else pane.answer.decoding
     called = title(request.checkpoint)
-    content = exhibit.content
-    picture = content.picture if isinstance(content, PictureAt) else None
     return Record(
         page=screen.page,
         query=query(screen),
@@ -221,7 +219,7 @@ def _record(pane: Pane, exhibit: Exhibit, name: str, says: str) -> Record:
         text=request.text,
         written=decoding.text if decoding else "",
         title=visible(name if exhibit.about == "app" else f"{called} · {name}"),
-        caption=visible(caption(pane, name, says, sha256, picture, exhibit.about != "app")),
+        caption=visible(caption(pane, name, says, sha256, exhibit.content, exhibit.about != "app")),
         versions=versions(),
     )
 

@@ -163,8 +163,7 @@ def test_a_batch_says_what_each_text_says_by_itself(name: str) -> None:
         (Reader(), {}, "takes no mask of padding"),
         (Reader(), PAD, "other weights"),
         (Sorted(), MASK | PAD, "other tokens"),
-        (Turned(), MASK, "differ"),
-        (Reader(), {"mask": "no_such_argument"}, "no_such_argument"),
+        (Turned(), MASK, "takes True as padding"),
     ],
 )
 def test_what_is_not_right_in_a_batch_is_read_one_by_one(

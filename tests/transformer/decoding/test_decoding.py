@@ -15,9 +15,9 @@ from tests.presets import PRESETS
 from tests.representatives import MARK, cases
 from transformer import Checkpoint, InputError, decode, record
 from transformer.decoding.constraints import barred
-from transformer.decoding.decode import Written, written_text
+from transformer.decoding.decode import Written
 from transformer.decoding.shared_batch import alone
-from transformer.decoding.steps import forced
+from transformer.decoding.steps import forced, written_text
 from transformer.discover import discover
 from transformer.inputs import source_ids
 from transformer.tokenizer import SentencePieceTokenizer

@@ -54,6 +54,15 @@ def test_a_pickle_is_never_executed(is_zip: bool, tmp_path: Path) -> None:
     assert not made.exists()
 
 
+def test_a_torch_that_does_not_read_it_safely_reads_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("transformer.files.torch_file.IS_SAFE", False)
+    torch.save({"a": torch.zeros(2)}, tmp_path / "ckpt.pt")
+    with pytest.raises(Misfit, match=r"torch 2\.10 or newer"):
+        read_weights(tmp_path / "ckpt.pt")
+
+
 @pytest.mark.parametrize("suffix", [".pt", ".bin", ".ckpt", ".npz", ".safetensors"])
 def test_a_bare_pickle_is_never_executed(suffix: str, tmp_path: Path) -> None:
     file = tmp_path / f"model{suffix}"

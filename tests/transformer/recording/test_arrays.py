@@ -35,6 +35,13 @@ class Cache:
         return self.values[name]
 
 
+class Output(dict[str, Any]):
+    """As Hugging Face's models return one."""
+
+    def to_tuple(self) -> tuple[Any, ...]:
+        return tuple(self.values())
+
+
 def saved_npz(folder: Path) -> Path:
     np.savez_compressed(folder / "a.npz", cross=CROSS.numpy())
     return folder / "a.npz"
@@ -148,6 +155,14 @@ def test_rows_that_do_not_sum_to_1_are_said() -> None:
     assert "cross" in note and "0.50" in note
 
 
+def test_steps_that_may_be_taken_for_layers_are_said() -> None:
+    """Steps of cross-attention have the shape of layers with one row each."""
+    (note,) = from_weights({"cross": [CROSS[0][:, i : i + 1] for i in range(4)]}).notes
+    assert "cross" in note and "4 layers" in note and "steps" in note
+    one = [tuple(CROSS[:, None, :, :1])]
+    assert not from_weights({"cross": one}).notes and not from_weights({"cross": CROSS}).notes
+
+
 BATCH = CROSS[:, None].expand(2, 3, 4, 4, 3)
 LOST = CROSS.clone()
 LOST[1, 2, 0, 0] = torch.nan
@@ -155,8 +170,12 @@ q = torch.rand(2, 4, 5, 6)
 REFUSED: dict[str, tuple[Any, str]] = {
     "a batch": ({"cross": BATCH}, "weights[:, 0]"),
     "a batch of one": ({"cross": BATCH[:, :1]}, "weights[:, 0]"),
-    "a batch in each layer": ({"cross": tuple(BATCH)}, "batch axis of 3"),
-    "beams": ({"cross": [tuple(BATCH)]}, "batch axis of 3"),
+    "a batch in each layer": ({"cross": tuple(BATCH)}, "[layer[0] for layer in weights]"),
+    "beams": ({"cross": [tuple(BATCH)]}, "[[layer[:1] for layer in step] for step in steps]"),
+    "steps for layers": (
+        {"decoder_self": [torch.ones(4, 1, n) / n for n in (1, 2, 3)]},
+        "steps of `generate` as they came",
+    ),
     "NaN": ({"cross": LOST}, "NaN or infinity in layer 1, head 2"),
     "scores": ({"cross": CROSS - 1}, "below 0 in layer 0"),
     "one layer": ({"cross": CROSS[0]}, "layers, heads, queries, keys"),
@@ -166,6 +185,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "an object": (SimpleNamespace(attentions=(CROSS,)), "{'cross': weights}"),
     "sdpa": ({"attentions": (None, None)}, "eager"),
     "none at all": ({"attentions": ()}, "eager"),
+    "steps of none": ({"attentions": ((), (), ())}, "eager"),
+    "steps of None": ({"cross_attentions": ((None, None), (None, None))}, "eager"),
+    "None": ({"cross": None}, "eager"),
+    "an output without weights": (Output(logits=torch.rand(1, 4)), "output_attentions=True"),
     "ragged": ({"cross": [[[[1.0], [0.5, 0.5]]]]}, "not an array"),
     "words": ({"cross": [["a"]]}, "not an array"),
     "empty": ({"cross": CROSS[:, :, :0]}, "empty"),

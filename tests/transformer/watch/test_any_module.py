@@ -22,8 +22,6 @@ from transformer import InputError, Recording, record
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.token import Token
 
-pytestmark = pytest.mark.usefixtures("each_way")
-
 close = {"rtol": 0.0, "atol": 1e-6}
 styles = pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
 APART = {"operators by hand": HeadsInBatch, "a fused call": Fused}

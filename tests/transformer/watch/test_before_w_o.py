@@ -14,7 +14,6 @@ from transformer import record
 from transformer.watch.calls import layer
 from transformer.watch.kinds import kind as roles
 
-pytestmark = pytest.mark.usefixtures("each_way")
 x = torch.randn(1, 5, D, generator=torch.Generator().manual_seed(1))
 
 

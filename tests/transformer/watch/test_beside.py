@@ -12,7 +12,6 @@ from tests.transformer.watch.beside import encoder
 from tests.transformer.watch.inline import fused
 from transformer import Recording, record
 
-pytestmark = pytest.mark.usefixtures("each_way")
 TEXT, OTHER, SHORT = torch.arange(6)[None], torch.arange(2, 8)[None], torch.arange(3, 7)[None]
 Expected = list[tuple[str | None, tuple[int, ...], str]]
 """Role, numbers of layers, and the first pieces of rows and columns of each kind."""

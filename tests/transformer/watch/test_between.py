@@ -15,8 +15,6 @@ from tests.transformer.watch.between import (
 )
 from transformer import Recording, record
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 
 def recorded(style: type[nn.Module]) -> tuple[nn.Module, Recording, torch.Tensor]:
     """Two layers of it, recorded, and what the last one gave."""

@@ -6,8 +6,6 @@ import torch
 from tests.transformer.watch.cached import STYLES, Cached, D, Decoder
 from transformer import record
 
-pytestmark = pytest.mark.usefixtures("both_ways")
-
 
 @pytest.mark.parametrize("n_new", [1, 3])
 @pytest.mark.parametrize("n_before", [0, 4])

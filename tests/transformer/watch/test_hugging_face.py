@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.representatives import MARK, cases, part
+from tests.representatives import cases, part
 from tests.transformer.watch import more_families
 from tests.transformer.watch.hugging_face import (
     FAMILIES,
@@ -32,7 +32,6 @@ from tests.transformer.watch.more_families import MORE
 from transformer import InputError, Recording, record
 from transformer.analysis.cell import inside
 from transformer.recording import AttentionCall, WeightsCall
-from transformer.watch.capture import operators
 
 ROWS = cells()
 WHOLE_AND_PADDED = {
@@ -63,7 +62,6 @@ def said_of(family: str, is_padded: bool) -> dict[str, tuple[Tensor, ...]]:
     return expected(eager, inputs_of(eager, is_padded))
 
 
-@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize(
     ("family", "inputs"), cases(product(FAMILIES, ("whole", "padded")), WHOLE_AND_PADDED)
 )
@@ -106,20 +104,6 @@ def test_weights_of_more_families_are_the_library_s_own(family: str) -> None:
     said = MORE[family].said()
     for kind in recording.attentions if said else ():
         assert furthest(recording, kind, said.get(kind) or said[""]) < 1e-5
-
-
-@MARK
-@pytest.mark.parametrize("family", MORE)
-def test_more_families_are_alike_both_ways(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    recording = recorded(family)
-    monkeypatch.setattr(operators, "HAS_KEYS", False)
-    other = recorded(family)
-    if isinstance(recording, str) or isinstance(other, str):
-        assert recording == other
-        return
-    assert (list(other.attentions), other.unseen) == (list(recording.attentions), recording.unseen)
-    for kind, attention in recording.attentions.items():
-        assert furthest(other, kind, [each.weights()[None] for each in attention.calls]) < 1e-6
 
 
 def test_the_document_names_nothing_else() -> None:

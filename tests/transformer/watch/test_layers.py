@@ -8,7 +8,6 @@ from tests.transformer.watch import layers
 from tests.transformer.watch.layers import BLOCKS, HEADS, TOKENS, WHOLE, D, Layers, Wrapped
 from transformer import InputError, record
 
-pytestmark = pytest.mark.usefixtures("both_ways")
 x, y = torch.randn(2, 1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 
 

@@ -27,7 +27,6 @@ from transformer import InputError, Recording, record
 from transformer.recording import AttentionCall, WeightsCall
 from transformer.watch.calls import by_hand, fused
 
-pytestmark = pytest.mark.usefixtures("each_way")
 x = torch.randn(1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 styles = pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
 NUMBERS = (-100.0, -999.5, -4999.0, -1e4, -1e9, float(torch.finfo(torch.float32).min), -torch.inf)

@@ -64,7 +64,6 @@ def given(recording: Recording, layer: int) -> Tensor:
     return joined if call.sample.bias is None else joined + call.sample.bias
 
 
-@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize("shape", ["residual", "bare", "inline"])
 @sums
 def test_what_is_added_and_scaled_is_one_matrix(second: type[Second], shape: str) -> None:
@@ -79,7 +78,6 @@ def test_what_is_added_and_scaled_is_one_matrix(second: type[Second], shape: str
         torch.testing.assert_close(given(recording, layer), wanted, rtol=0, atol=1e-5)
 
 
-@pytest.mark.usefixtures("each_way")
 @pytest.mark.parametrize("shape", ["residual", "inline"])
 @several
 def test_what_is_no_matrix_is_named_and_not_shown(second: type[Second], shape: str) -> None:

@@ -183,7 +183,6 @@ class OneForBoth(Rounds):
         return y
 
 
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize(
     ("style", "inputs", "layers"),
     [

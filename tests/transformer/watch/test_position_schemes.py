@@ -60,7 +60,6 @@ def seen(family: str) -> tuple[Any, Recording]:
     return model, record(model, inputs_of(model))
 
 
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize(("family", "wanted"), TABLES.items(), ids=TABLES)
 def test_tables_are_the_model_s(family: str, wanted: tuple[str, int, str, str]) -> None:
     path, first, scheme, side = wanted
@@ -76,7 +75,6 @@ def test_tables_are_the_model_s(family: str, wanted: tuple[str, int, str, str]) 
     assert not recording.rotary and not recording.biases
 
 
-@pytest.mark.usefixtures("both_ways")
 def test_embeddings_are_what_the_positions_met() -> None:
     model, recording = seen("GPT-2")
     words = held(model, "transformer.wte.weight")[inputs_of(model)["input_ids"][0]]
@@ -114,7 +112,6 @@ ROTARY = {
 }
 
 
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize(("family", "wanted"), ROTARY.items(), ids=ROTARY)
 def test_frequencies_are_the_model_s(family: str, wanted: tuple[str, int]) -> None:
     path, d_head = wanted
@@ -167,7 +164,6 @@ def test_frequencies_are_measured_where_only_their_sinusoids_are_kept(family: st
     assert rotary.layers == (0, 1) and not recording.positions
 
 
-@pytest.mark.usefixtures("both_ways")
 def test_layers_of_two_sorts_turn_in_two_ways() -> None:
     model, recording = seen("ModernBERT")
     assert [(name, each.layers) for name, each in recording.rotary.items()] == [
@@ -271,7 +267,6 @@ def invented(model: nn.Module) -> Recording:
     return record(model.eval(), IDS)
 
 
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize(("model", "name"), [(Sliced, "pe"), (InPlace, "places")])
 def test_slices_of_what_a_module_holds_are_found(model: type[Stack], name: str) -> None:
     made = model()

@@ -51,7 +51,6 @@ AS_THEY_WERE = {
 }
 
 
-@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize("case", [*REORDERED, *AS_THEY_WERE])
 def test_another_order_is_said(case: str) -> None:
     model = Reader(**(REORDERED | AS_THEY_WERE)[case]).eval()

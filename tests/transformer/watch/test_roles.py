@@ -9,7 +9,6 @@ from tests.representatives import cases
 from tests.transformer.watch.inline import LAYERS, D, Translator, by_hand, fused
 from transformer import record
 
-pytestmark = pytest.mark.usefixtures("each_way")
 SIZES = ((6, 4), (5, 4), (4, 4), (4, 5), (4, 6), (1, 4), (4, 1), (1, 1), (2, 1), (5, 1))
 LAYER_OF = {layer.__name__: layer for layer in LAYERS}
 ATTEND_BY = {"by_hand": by_hand, "fused": fused}

@@ -12,7 +12,6 @@ from transformer.analysis.lenses.lenses import FLOW_LENS, ROLLOUT_LENS
 from transformer.analysis.metrics.metrics import measure
 from transformer.refusal import Refusal
 
-pytestmark = pytest.mark.usefixtures("both_ways")
 WORDS = list("abcdefg")
 
 

@@ -8,7 +8,6 @@ from tests.transformer.watch import unusual
 from tests.transformer.watch.layers import HEADS, TOKENS, D, Layers, WithDot
 from transformer import InputError, Recording, record
 
-pytestmark = pytest.mark.usefixtures("both_ways")
 x, y = torch.randn(2, 1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 
 

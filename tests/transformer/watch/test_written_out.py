@@ -26,7 +26,6 @@ from tests.transformer.watch.written_out import (
 from transformer import InputError, record
 from transformer.watch.kinds.stacks import AXIS, SUMS
 
-pytestmark = pytest.mark.usefixtures("each_way")
 STYLES = pytest.mark.parametrize("style", BY_HAND + FLEX, ids=lambda style: style.__name__)
 x = torch.randn(1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 memory = torch.randn(1, TOKENS - 3, D, generator=torch.Generator().manual_seed(2))

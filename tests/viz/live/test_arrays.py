@@ -84,6 +84,7 @@ FILES: dict[str, Write] = {
         cross=weights(2, 3, 4, 5), decoder_self=lower(4, 4), encoder_self=weights(2, 3, 5, 5)
     ),
     "sums.npz": npz(cross=0.83 * weights(2, 3, 4, 5), encoder_self=3 * weights(1, 1, 5, 5)),
+    "one_row.npz": npz(**{f"cross.{i}": weights(3, 1, 5) for i in (0, 1)}),
     "whole_numbers.npz": npz(cross=np.ones((1, 2, 2, 1), np.int64)),
     "long.npz": npz(np.savez_compressed, encoder_self=weights(1, 2, 70, 70)),
     "plain.safetensors": lambda path: save_file({"cross": weights(2, 3, 4, 5)}, path),

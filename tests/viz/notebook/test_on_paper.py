@@ -134,3 +134,21 @@ def test_letters_that_are_boxes_are_warned_of(
     with pytest.warns(UserWarning, match="Noto Sans CJK") as warned:
         picture.save(tmp_path / "a.svg")
     assert warned[0].filename == __file__
+
+
+@pytest.mark.parametrize("lens", ["weight", "value_norm"])
+def test_a_grid_of_numbers_says_nothing_of_how_maps_are_read(
+    pictures: dict[str, Picture], lens: str
+) -> None:
+    """A metric is of tokens and of weights, whatever the words and the lens."""
+    paper = pictures["head_map"].paper
+    assert paper is not None and paper.recording is not None
+    recording = paper.recording
+    plain, chosen = (
+        head_grid(recording, "cross", show="entropy", lens=a, words=b).on_paper()
+        for a, b in (("weight", False), (lens, True))
+    )
+    assert chosen.record.caption == plain.record.caption
+    assert rows(chosen.sheet(3.3)) == rows(plain.sheet(3.3))
+    maps = head_grid(recording, "cross", lens=lens, words=True).on_paper().record.caption
+    assert "query pieces" in maps and ("in place of" in maps) == (lens != "weight")

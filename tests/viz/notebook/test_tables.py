@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from transformer import decode, evidence, load_checkpoint, survey
+from transformer import decode, evidence, load_checkpoint, record, survey
 from transformer.causes import Evidence
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError
-from viz import heads_table, search_tree, word_card
+from viz import head_map, heads_table, panels, search_tree, word_card
+from viz.paper.record import FigureError
 
 TEXT = "The bank on the river was full of flowers."
 
@@ -84,3 +85,19 @@ def test_a_tree_is_a_page_of_its_own(checkpoint: Checkpoint) -> None:
     shown = search_tree(decode(checkpoint, "It rains.", method="beam"))
     assert "<iframe" in shown._repr_html_()
     assert "search_tree" in shown.html
+
+
+def test_a_card_is_a_figure(found: Evidence, checkpoint: Checkpoint, tmp_path: Path) -> None:
+    """With the costs of its word, what it is of, and a place among panels."""
+    card = word_card(found, "dem")
+    row = [word.strip() for word in found.target_words].index("dem")
+    file = card.save(tmp_path / "c.svg", data=tmp_path / "c.csv", words=True)
+    assert f"{float(found.hidden[row].max()):.2f}" in file.read_text("utf-8")
+    numbers = [*DictReader((tmp_path / "c.csv").read_text("utf-8-sig").splitlines())]
+    assert float(found.hidden[row].max()) in [pytest.approx(float(it["value"])) for it in numbers]
+    caption = card.on_paper().record.caption
+    assert TEXT in caption and "en-de-1" in caption and "SHA-256" in caption
+    both = panels([card, head_map(record(checkpoint, TEXT, found.target))], tmp_path / "p.svg")
+    assert "river" in both.read_text("utf-8")
+    with pytest.raises(FigureError, match="words"):
+        card.save(tmp_path / "pieces.svg", words=False)

@@ -205,9 +205,12 @@ FIRST_OF_EXPLORE = "module"
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_a_wrong_thing_ends_in_one_sentence(name: str) -> None:
+def test_a_wrong_thing_ends_in_one_sentence(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     function, made = FUNCTIONS[name]
     right = made(things())
+    monkeypatch.chdir(tmp_path)  # where all is right but a choice, a picture is written
     for argument in [FIRST_OF_EXPLORE] if function is explore else right:
         for what, value in WRONG.items() if argument != "self" else ():
             try:

@@ -372,8 +372,7 @@ def _merged(attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra
 # `vmap`, after which nothing tells what became of the product: so weights are computed once more,
 # by what torch itself calls where nothing is compiled.
 
-FLEX = getattr(torch.ops.higher_order, "flex_attention", None)
-"""None: a version of torch without it."""
+FLEX: Any = torch.ops.higher_order.flex_attention
 
 
 def flex_weights(

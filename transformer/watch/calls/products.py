@@ -31,6 +31,7 @@ from transformer.watch.calls.marks import (
 )
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.calls.sinks import SINK
+from transformer.watch.capture.followed import Followed
 from transformer.watch.capture.homes import Homes, both, fitting, no_homes, with_sinks
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
@@ -295,3 +296,11 @@ aten = torch.ops.aten
 for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
     register(_each.default, ALWAYS, Products._product)
 register_made_of_python(FLEX, Products._flex)
+
+
+def _followed(mode: Followed, *args: Any, **named: Any) -> Any:
+    """Hand it to a mode: torch before 2.8 does so by a rule alone."""
+    return mode.__torch_dispatch__(FLEX, (), args, named)
+
+
+FLEX.py_impl(Followed)(_followed)

@@ -32,11 +32,8 @@ from transformer.watch.capture.operators import (
     ENDING,
     SOFTMAXES,
     Functions,
-    as_indices,
     as_written,
-    call_function,
     has_mode,
-    needs_functions,
     register,
     require_written,
     watching,
@@ -96,11 +93,7 @@ class Watcher(Products):
             self._entered.enter_context(self.homes)
         types = set(map(type, self._paths))
         # A mode of somebody else's would be out of order with one that is entered within its calls.
-        if (
-            needs_functions()
-            or has_mode()
-            or any(issubclass(it, nn.MultiheadAttention) for it in types)
-        ):
+        if has_mode() or any(issubclass(it, nn.MultiheadAttention) for it in types):
             self._watch_functions()
         return self
 
@@ -142,9 +135,7 @@ class Watcher(Products):
                 result = func(*args, **kwargs)
             self._multi_head(result[0], *args, **kwargs)
             return result
-        result = call_function(self, func, args, kwargs)
-        if func is Tensor.__getitem__ and needs_functions():
-            self._indexed(as_indices(*args), kwargs, result)
+        result = func(*args, **kwargs)
         if func in TURNING:
             self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
         is_over_keys = func in SOFTMAXES and self._softmax(result, args, kwargs)

@@ -66,7 +66,11 @@ _TEXTLESS = frozenset(
     }
 )
 """Operators whose result is made of no text, whatever they are given."""
-_REDUCING = ("max", "min", "std", "var", "std_mean", "var_mean", "linalg_vector_norm", "norm")
+_REDUCING = (
+    *("all", "amax", "amin", "aminmax", "any", "count_nonzero", "linalg_vector_norm", "logsumexp"),
+    *("max", "mean", "min", "nansum", "norm", "prod", "std", "std_mean", "sum", "var", "var_mean"),
+)
+"""By name: the tag `reduction` is younger than torch 2.7."""
 _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "mv", "addmv")
 
 
@@ -307,7 +311,7 @@ class Followed(TorchDispatchMode):
             n = labels.dim() - 1 if name == "native_group_norm" else len(args[1])
             axes = range(labels.dim() - n, labels.dim())
             return [together(labels, along(labels, axes, keep=True)), NONE]
-        if torch.Tag.reduction in func.tags or name in _REDUCING:
+        if name in _REDUCING:
             return [self._reduced(args, first), NONE]
         return [UNKNOWN]
 

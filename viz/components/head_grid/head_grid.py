@@ -113,6 +113,15 @@ class HeadGrid:
         maps = self.maps(recording).values()
         return " ".join(_sentence(map, worth=self.worth, **state) for map in maps)
 
+    def mapped(self, recording: Recording, show: str = "maps", **state: Any) -> tuple[str, ...]:
+        """The kinds that are drawn as maps: a metric is of tokens, whatever the reading."""
+        worth = (WORTH,) if self.worth else ()
+        return tuple(
+            kind
+            for kind, map in self.maps(recording).items()
+            if not map.lens.per_head or show not in (*metrics_of_map(map), *worth)
+        )
+
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         return {kind: known_map(recording, kind, self.reading) for kind in self.kinds}
 

@@ -84,7 +84,8 @@ export function explain({ section, legend, reading }) {
   const { shown, header } = section;
   const [scale, lines] = shown.show === "maps" ? mapScale(section) : metricScale(section);
   legend.replaceChildren(...sorted(section), ...scale, reading.node);
-  sayReading(reading, [...lines, ...meaning(section), ...header.notes]);
+  const notes = shown.show === "maps" ? header.notes : []; // a metric is of tokens, however they are read
+  sayReading(reading, [...lines, ...meaning(section), ...notes]);
 }
 
 function mapScale(section) {

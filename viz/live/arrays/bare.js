@@ -17,8 +17,10 @@ export function bareRecording(name, arrays, says) {
     return [kind, attentionOf(kind, made[kind], sidesOf(kind, kinds, rows, columns), refused)];
   });
   const attentions = Object.fromEntries(entries);
-  const notes = entries.map(([kind, of]) => noteOnSums(kind, of, says)).filter(Boolean);
-  return { attentions, ...sourceAndTarget(attentions), notes };
+  const sums = entries.map(([kind, of]) => noteOnSums(kind, of, says)).filter(Boolean);
+  const single = entries.filter(([, { queries, layers }]) => queries.length === 1 && layers.length > 1);
+  const steps = single.map(([kind, { layers }]) => filled(says.one_row, { name: kind, n: layers.length }));
+  return { attentions, ...sourceAndTarget(attentions), notes: [...sums, ...steps] };
 }
 
 // Kind -> its array, or arrays of its layers.

@@ -5,7 +5,6 @@ from typing import Any
 
 from transformer import Decoding, Recording
 from transformer.analysis.scored import word_log_probabilities
-from transformer.decoding.decode import written_text
 from transformer.decoding.reranking import Base, by_gnmt, by_length
 from transformer.decoding.search_tree import Node, SearchTree
 from viz.components.search_tree.search_tree import DecodeTree, name_of
@@ -103,13 +102,11 @@ def _ends(is_drawn: bool, pane: Pane) -> bool:
 
 def _ranked(pane: Pane) -> list[Ranked]:
     decoding = decoding_of(pane)
-    sources = [token.id for token in decoding.source]
     ranked = []
     for rank, each in enumerate(decoding.hypotheses):
-        text = written_text(pane.checkpoint, sources, each.ids)
         score = decoding.search.leaf(rank).score
         parts = each.log_prob, score.log_prob, score.length, score.divisor, score.coverage
-        ranked.append(Ranked(text, *parts, each.score, each.n_lost))
+        ranked.append(Ranked(each.text, *parts, each.score, each.n_lost))
     return ranked
 
 
