@@ -1,5 +1,7 @@
 """Public names: they complete before they are imported, and are there without an extra."""
 
+import re
+from inspect import getdoc, isclass
 from pathlib import Path
 from types import ModuleType
 
@@ -20,6 +22,27 @@ def test_every_public_name_completes(module: ModuleType) -> None:
     names = {*module.__all__}
     assert names <= {*dir(module)} and len(names) == len(module.__all__)
     assert all(hasattr(module, name) for name in names)
+
+
+NO_ERRORS = {"GiB", "NaN", "OSError"}
+"""Words of these sentences that are no errors of ours."""
+
+
+def test_every_error_that_help_names_can_be_imported() -> None:
+    """Those that a function, or a method of a public value, raises."""
+    for name in viz.headscope.__all__:
+        value = getattr(viz.headscope, name)
+        methods = (
+            [each for at, each in vars(value).items() if at[0] != "_"] if isclass(value) else []
+        )
+        for text in filter(None, map(getdoc, [value, *methods])):
+            for errors in re.findall(r"Raises ([^.]*)", text):
+                names = {*re.findall(r"\b[A-Z]\w+", errors)} - NO_ERRORS
+                assert names <= {*viz.headscope.__all__}, name
+
+
+def test_only_public_names_complete() -> None:
+    assert {name for name in dir(transformer) if name[:2] != "__"} == {*transformer.__all__}
 
 
 def test_pictures_complete_before_they_are_imported() -> None:

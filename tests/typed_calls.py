@@ -134,7 +134,7 @@ def causes(checkpoint: Checkpoint, decoding: Decoding) -> Evidence:
 
 def many(checkpoint: Checkpoint) -> Survey:
     """Observe heads over sentences, and align words."""
-    result = survey(checkpoint, [TEXT, "It rains."], batch=2)
+    result = survey(checkpoint, [TEXT, "It rains."] * 10, batch=20)
     assert_type(result, Survey)
     head = result.of("cross", 0, -1)
     assert_type(head.numbers["entropy"].mean, float)

@@ -17,7 +17,10 @@ from transformer.by_name import by_name
 from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError
 from transformer.decoding import decode as decode_open
+from transformer.decoding.method import OptionError
+from transformer.device import DeviceError
 from transformer.edits import Edit, EditError
+from transformer.files.foreign_text import Unwritten
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting as chatting_open
 from transformer.hugging_face.description import translating as translating_open
@@ -25,8 +28,11 @@ from transformer.hugging_face.model import pairing as pairing_open
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.arrays import from_weights
+from transformer.recording.calls import NotRecorded
+from transformer.recording.data import NoSuchHead, NoSuchKind, NoSuchName, UnlikeLayers
 from transformer.recording.opening import load_recording
 from transformer.recording.ours import record as record_open
+from transformer.recording.packing import Unsaved
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.watch import record_module
@@ -35,6 +41,7 @@ from transformer.watch.kinds.attention import Tokens
 # isort: split
 from transformer.analysis.ablation import Sweep  # needs decoding, which is loaded by now
 from transformer.analysis.ablation import sweep as sweep_open
+from transformer.analysis.corpus_sweep import Worth
 from transformer.analysis.patching import Patching
 from transformer.analysis.patching import patch as patch_open
 from transformer.analysis.reading import Reading
@@ -57,11 +64,17 @@ __all__ = [
     "Contrast",
     "CorpusSweep",
     "Decoding",
+    "DeviceError",
     "Edit",
     "EditError",
     "Evidence",
     "InputError",
     "Label",
+    "NoSuchHead",
+    "NoSuchKind",
+    "NoSuchName",
+    "NotRecorded",
+    "OptionError",
     "Patching",
     "PositionalEncoding",
     "Reading",
@@ -70,6 +83,10 @@ __all__ = [
     "Survey",
     "Sweep",
     "Token",
+    "UnlikeLayers",
+    "Unsaved",
+    "Unwritten",
+    "Worth",
     "align",
     "chatting",
     "contrast",
@@ -150,6 +167,11 @@ def record(*args: Any, **named: Any) -> Recording:
     if "module" in named or (args and isinstance(args[0], nn.Module)):
         return record_module(*args, **named)
     return by_name(record_open)(*args, **named)
+
+
+def __dir__() -> list[str]:
+    """Every public name, without what they are made of."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})
 
 
 # Readers of help() see the names of a checkpoint's call instead of *args.

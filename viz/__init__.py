@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from viz.notebook import (
+        AliveError,
+        FigureError,
         Picture,
+        Track,
         cell_steps,
         decode_player,
         figure,
@@ -28,7 +31,10 @@ if TYPE_CHECKING:
     from viz.server.exploring import explore
 
 __all__ = [
+    "AliveError",
+    "FigureError",
     "Picture",
+    "Track",
     "cell_steps",
     "decode_player",
     "explore",

@@ -60,7 +60,7 @@ def translator() -> Iterator[Any]:
     yield decoding
     yield record(checkpoint, TEXT, decoding.target)
     yield evidence(checkpoint, TEXT)
-    surveyed = survey(checkpoint, [TEXT])
+    surveyed = survey(checkpoint, [TEXT] * 20)
     yield surveyed
     yield labels(surveyed)
     yield align(checkpoint, ["In 1994 it rains."])

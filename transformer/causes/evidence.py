@@ -210,8 +210,9 @@ def evidence(
     text: the source, or what is read.
     target: what is written, as text or tokens; None: what greedy decoding writes.
     edits: changes of the model, in force all the while, such as "head-off:cross.2.3".
-    on_step: called before each batch of words, or each word, without arguments; it may wait, and
-        what it raises ends the run.
+    on_step: called before each batch of words that are hidden, cut off or replaced, or each of
+        these words where a model takes no batch, without arguments; it may wait, and what it raises
+        ends the run. How many there are is not known before: what may be lost is looked at again.
 
     Returns `Evidence`: for T written and S read words costs [T, S] in nats, what a word's
     log-probability loses, and a verdict for each written word. Hiding is erasure (Li et al. 2016),

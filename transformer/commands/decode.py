@@ -107,20 +107,18 @@ def run(options: Namespace) -> Result:
     decoding = decode(checkpoint, options.text, **how)
     scored = _scored(checkpoint, options, how)
     before = {} if options.template is None else {"read": read}
-    return before | _result(checkpoint, decoding, options) | scored
+    return before | _result(decoding, options) | scored
 
 
-def _result(checkpoint: Checkpoint, decoding: Decoding, options: Namespace) -> Result:
+def _result(decoding: Decoding, options: Namespace) -> Result:
     """The text and its hypotheses; and the tree, where it is asked for."""
-    sources = [token.id for token in decoding.source]
-    texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
     return {
         "text": decoding.text,
         "target": [token.piece for token in decoding.target],
         "hypotheses": [
-            {"text": text, "log_prob": h.log_prob, "score": h.score}
+            {"text": h.text, "log_prob": h.log_prob, "score": h.score}
             | ({} if h.n_lost is None else {"lost_words": h.n_lost})
-            for text, h in zip(texts, decoding.hypotheses, strict=True)
+            for h in decoding.hypotheses
         ],
     } | ({"tree": decoding.search.rows()} if options.tree else {})
 
@@ -142,7 +140,7 @@ def _lines(checkpoint: Checkpoint, options: Namespace, how: dict[str, Any]) -> R
             n_refused += 1
             row["error"] = str(result)
         else:
-            row |= _result(checkpoint, result, options)
+            row |= _result(result, options)
         write_line(json.dumps(row, ensure_ascii=False))
     if n_refused:
         raise Refusal(f'{n_refused} of {n} lines were refused: see their "error".')

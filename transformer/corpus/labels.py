@@ -3,6 +3,7 @@ alike.
 """
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -71,8 +72,8 @@ class _Test:
 def labels(survey: Survey) -> dict[Place, tuple[Label, ...]]:
     """Name the roles that heads play, where the sentences of a survey bear them out.
 
-    survey: what `survey(checkpoint, sentences)` returns; of fewer than 20 sentences no head has a
-        label.
+    survey: what `survey(checkpoint, sentences)` returns. Of fewer than 20 sentences no head has a
+        label, whatever it does, and a warning says so.
 
     Returns a dict, (kind, layer, head), counted from 0, -> the head's `Label`s, the clearest first;
     an empty tuple where nothing is clear. A label needs a gain over chance whose interval over
@@ -81,6 +82,16 @@ def labels(survey: Survey) -> dict[Place, tuple[Label, ...]]:
 
     >>> labels(survey("en-de", sentences))["cross", 0, 6]  # doctest: +SKIP
     """
+    if survey.heads and survey.n_sentences < FEWEST:
+        warnings.warn(
+            f"The survey has {survey.n_sentences} sentences: below {FEWEST} no head has a label.",
+            stacklevel=3,  # at the caller's line, above `checks`
+        )
+    return labelled(survey)
+
+
+def labelled(survey: Survey) -> dict[Place, tuple[Label, ...]]:
+    """The same without a warning, for what says by itself how many sentences there are."""
     tests = [test for head in survey.heads for test in _tests_of(head)]
     result: dict[Place, list[Label]] = {}
     for head in survey.heads:
@@ -299,7 +310,7 @@ class Atlas:
     @cached_property
     def labels(self) -> Mapping[Place, tuple[Label, ...]]:
         """The labels of each head that has any, the surest first."""
-        return labels(self.survey)
+        return labelled(self.survey)
 
     def of_kind(self, kind: str) -> list[HeadSummary]:
         """The heads of a kind, in the order of the model."""

@@ -277,8 +277,10 @@ def survey(
     targets: a text for each, where the model writes any; None: an encoder-decoder writes them
         greedily, and other models read the sentences by themselves.
     batch: sentences that are read together, where the model takes a mask of padding.
-    on_step: called before each batch that is read, or whose targets are written, without arguments;
-        it may wait, and what it raises ends the run.
+    on_step: called before each batch of at most `batch` sentences that is read, and where targets
+        are written before each batch of these, which is larger, or each sentence; without
+        arguments. It may wait, and what it raises ends the run. Texts of unlike lengths stand in
+        batches of their own: how many there are is known when they are read.
 
     Returns a `Survey`: in `.heads`, for each head, the mean of each of its numbers with its 95 %
     interval over sentences, as `.heads[0].numbers["entropy"]`, in bits; `labels` says what heads

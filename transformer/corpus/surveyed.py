@@ -8,7 +8,7 @@ from transformer.field_docs import fields_in_help
 from transformer.files.foreign_text import csv_bytes
 from transformer.in_a_line import in_a_line
 from transformer.inputs import TEXT, checks
-from transformer.recording.data import NoSuchHead, place_of
+from transformer.recording.data import ByName, NoSuchHead, place_of
 from transformer.refusal import quoted
 
 
@@ -90,6 +90,10 @@ class Syntax:
     """The sentences that have such arcs."""
 
 
+class _Numbers(ByName[Estimate]):
+    HAS_NO = "This head has no number"
+
+
 @fields_in_help
 @dataclass(frozen=True)
 @in_a_line
@@ -100,7 +104,8 @@ class HeadSummary:
     layer: int
     head: int
     numbers: Mapping[str, Estimate]
-    """Metric or role -> its mean; `<role>_chance` is what the role's keys get by chance."""
+    """Metric or role -> its mean; `<role>_chance` is what the role's keys get by chance. Another
+    name raises NoSuchName."""
     footprint: tuple[float, ...]
     """Mean shares of the weight by offset, key minus query, from -8 to 8; of cross-attention by
     place in the text, from -1 to 1, in nine bins."""
@@ -110,6 +115,9 @@ class HeadSummary:
     """The sharpest rows, each of another sentence, the first ones of the file among equals."""
     syntax: Mapping[str, Syntax] = field(default_factory=dict)
     """Relation -> how well the head finds it; empty where no trees were given."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "numbers", _Numbers(self.numbers))
 
 
 @fields_in_help

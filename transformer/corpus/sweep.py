@@ -38,7 +38,7 @@ class CorpusSweep:
         """
         every = {(each.layer, each.head): each.mean for each in self.worths if each.kind == kind}
         if not every:
-            kinds = ", ".join(sorted({each.kind for each in self.worths}))
+            kinds = ", ".join(dict.fromkeys(str(each.kind) for each in self.worths))
             raise NoSuchKind(f"There is no {quoted(kind)} here; there is {kinds}.")
         n_layers, n_heads = (1 + max(numbers) for numbers in zip(*every, strict=True))
         result = torch.full((n_layers, n_heads), torch.nan, dtype=torch.float64)

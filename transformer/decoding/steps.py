@@ -92,6 +92,15 @@ class Decoding:
         return replace(self, hypotheses=short)
 
 
+def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
+    """The generated text; after a prompt everything that follows it, the space included."""
+    text = checkpoint.tokenizer.decode
+    if not checkpoint.family.continues:
+        return text(ids)
+    begun, whole = text(sources), text([*sources, *ids])
+    return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)
+
+
 def steps_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> tuple[Step, ...]:
     """The steps of a hypothesis from its log_probs [T, V]."""
     after = hypothesis.ruled

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import cache
 from itertools import islice
 from logging import getLogger
@@ -11,7 +12,14 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import torch
 
-from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
+from transformer.checkpoint import (
+    LEFT_OUT,
+    Checkpoint,
+    CheckpointError,
+    Description,
+    checkpoints_folder,
+    shipped_path,
+)
 from transformer.device import choose_device, device_trouble, usual_state
 from transformer.discover import discover
 from transformer.files.foreign_text import reason, some_of
@@ -121,6 +129,8 @@ def _is_aside(path: Path) -> bool:
 P = ParamSpec("P")
 T = TypeVar("T")
 _LOG = getLogger(__name__)
+ALIKE = 0.75
+"""The share of letters that a name has in common with a shipped one that may be meant."""
 
 
 class Unforeseen(CheckpointError):
@@ -171,9 +181,18 @@ def format_of(path: Path) -> Format:
             raise CheckpointError(sentence)
         titles = "; ".join(each.title for each in _formats())
         if not is_there(path):
+            for near in get_close_matches(path.name, _shipped(), 1, ALIKE):
+                raise CheckpointError(f"{path.absolute()} is not there: did you mean {near}?")
             raise CheckpointError(f"{path.absolute()} is not there. What opens: {titles}.")
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
     return format
+
+
+def _shipped() -> list[str]:
+    try:
+        return [each.name for each in checkpoints_folder().iterdir() if each.is_dir()]
+    except OSError:  # it is not here, or may not be looked at
+        return []
 
 
 def find_format(path: Path) -> Format | None:

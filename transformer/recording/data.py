@@ -6,7 +6,7 @@ from functools import cached_property
 from operator import index
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, TypeVar
 
 import torch
 from torch import Tensor
@@ -134,19 +134,36 @@ class UnlikeLayers(Refusal, ValueError):
     """Layers that are asked for at once, and have other numbers of heads."""
 
 
-class NoSuchKind(Refusal, KeyError):
-    """A kind of attention that is not there; the message says which there are."""
+class NoSuchName(Refusal, KeyError):
+    """A name that is not there; the message says which there are."""
 
     __str__ = Exception.__str__  # KeyError quotes it
 
 
-class _Kinds(dict[str, "Attention"]):
+class NoSuchKind(NoSuchName):
+    """A kind of attention that is not there."""
+
+
+T = TypeVar("T")
+
+
+class ByName(dict[str, T]):
+    """Values by name: whoever asks for another name is told which there are."""
+
+    HAS_NO = "This has no"
+    ERROR: type[NoSuchName] = NoSuchName
+
+    def __missing__(self, name: object) -> T:
+        there = f"there is {', '.join(self)}" if self else "there is none"
+        raise self.ERROR(f"{self.HAS_NO} {quoted(name)}: {there}.")
+
+
+class _Kinds(ByName["Attention"]):
+    HAS_NO = "This recording has no attention"
+    ERROR = NoSuchKind
+
     def __repr__(self) -> str:
         return keys_in_a_line(self)
-
-    def __missing__(self, kind: object) -> "Attention":
-        there = f"there is {', '.join(self)}" if self else "there is none"
-        raise NoSuchKind(f"This recording has no attention {quoted(kind)}: {there}.")
 
 
 @fields_in_help

@@ -14,6 +14,7 @@ from tests.planted import (
     of_short_texts,
 )
 from tests.representatives import MARK
+from transformer import NoSuchName, survey
 from transformer.corpus.labels import holm, labels, tail
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey, Syntax
 
@@ -55,6 +56,15 @@ def test_random_heads_have_next_to_none() -> None:
         heads[name] += map(bool, of.values())
     assert len(heads) == 12 and all(len(each) >= 24 for each in heads.values())
     assert {name: each for name, each in heads.items() if sum(each) > 0.05 * len(each)} == {}
+
+
+def test_a_survey_that_is_too_small_for_labels_says_so() -> None:
+    small = survey("en-de-small", ["It rains.", "It snows."])
+    with pytest.warns(UserWarning, match="20"):
+        every = labels(small)
+    assert len(every) == len(small.heads) and not any(every.values())
+    with pytest.raises(NoSuchName):
+        small.heads[0].numbers["entrpy"]
 
 
 def head(above: Estimate, **others: Estimate) -> HeadSummary:

@@ -104,6 +104,13 @@ def test_what_is_a_path_is_never_looked_up(path: str | Path, hub: list[str]) -> 
     assert hub == []
 
 
+@pytest.mark.parametrize("name", ["en-de-smal", "checkpoints/endesmall", "/models/en-de-smal"])
+def test_a_name_that_is_nearly_a_shipped_one_is_told_it(name: str) -> None:
+    with pytest.raises(CheckpointError, match=r"did you mean en-de-small\?$") as caught:
+        load_checkpoint(name, "cpu")
+    assert len(str(caught.value)) < 200
+
+
 @pytest.mark.parametrize(
     "text",
     [

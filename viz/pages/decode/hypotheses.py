@@ -103,13 +103,11 @@ def _ends(is_drawn: bool, pane: Pane) -> bool:
 
 def _ranked(pane: Pane) -> list[Ranked]:
     decoding = decoding_of(pane)
-    sources = [token.id for token in decoding.source]
     ranked = []
     for rank, each in enumerate(decoding.hypotheses):
-        text = written_text(pane.checkpoint, sources, each.ids)
         score = decoding.search.leaf(rank).score
         parts = each.log_prob, score.log_prob, score.length, score.divisor, score.coverage
-        ranked.append(Ranked(text, *parts, each.score, each.n_lost))
+        ranked.append(Ranked(each.text, *parts, each.score, each.n_lost))
     return ranked
 
 
