@@ -110,6 +110,7 @@ WANTED = {
     "live": YES_OR_NO,
     "query": NUMBER.or_none,
     "key": NUMBER.or_none,
+    "step": NUMBER,
     "kind": TEXT.or_none,
     **dict.fromkeys(("show", "sort", "theme", "name"), TEXT),
 }
@@ -253,6 +254,10 @@ class Picture:
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
         has_figure = self.figure is not None or self.paper is not None
+        if look and data is None and kind in (*PAGES, *self.files):
+            raise FigureError(
+                f"{', '.join(look)}: of a figure, and {quoted(file.name)} is none: leave it out."
+            )
         if live and kind in PAGES:
             content = self.live.html.encode()
         elif live:
