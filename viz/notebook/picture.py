@@ -96,7 +96,8 @@ WANTED = {
     "decoding": of_class(Decoding, "a decoding, as decode(checkpoint, text) makes it"),
     "evidence": of_class(Evidence, "evidence, as evidence(checkpoint, text) finds it"),
     "survey": of_class(
-        (Survey, ShippedSurvey), "a survey, as survey(checkpoint, sentences) makes it"
+        (Survey, ShippedSurvey, str, Path),
+        "a survey, as survey(checkpoint, sentences) makes it, or the name of a checkpoint with one",
     ),
     "heads": Wanted(
         lambda it: is_whole(it) or (not isinstance(it, Iterator) and all_whole(it)),
