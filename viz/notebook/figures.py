@@ -67,9 +67,11 @@ def figure(
         around it.
     choices: the view's other controls by their names, such as side="source"; of "head_difference"
         second=(kind, layer, head), the head that is taken from it, else another of its kind and
-        layer. What is left out is the first that there is.
+        layer. What is left out is the first that there is; a wrong name is answered by all.
 
-    Returns a `plotly.graph_objects.Figure`. Raises InputError, also of a choice that the view does
+    Returns a `plotly.graph_objects.Figure`. Its `write_html("x.html")` keeps it; Plotly's own
+    `write_image` needs the package kaleido, and `python -m viz figure` writes a view that a page of
+    the app shows as .pdf, .svg or .png without it. Raises InputError, also of a choice that the view does
     not have, and NoSuchHead.
 
     >>> figure(recording, "head_difference", kind="cross", layer=2, head=1)  # doctest: +SKIP
@@ -201,13 +203,13 @@ def heads_table(
     of = ""
     if isinstance(survey, str | Path):
         folder = locate(survey, may_fetch=False)
-        of, kept = f"{folder.name}, SHA-256 {fingerprint(folder)[:DIGITS]}", shipped_survey(folder)
+        kept = shipped_survey(folder)
         if kept is None:
             raise InputError(
                 f"heads_table: {folder.name} has no survey beside it: give one that "
                 "survey(checkpoint, sentences) makes."
             )
-        survey = kept
+        survey, of = kept, f"{folder.name}, SHA-256 {fingerprint(folder)[:DIGITS]}"
     if isinstance(survey, Survey):
         survey = ShippedSurvey(survey, {}, {}, {}, {}, {}, "nats", "")
     atlas = Atlas(survey)

@@ -42,7 +42,7 @@ from viz.theme import Theme
 
 
 class Look(TypedDict, total=False):
-    """The choices of a figure, by the names that `python -m viz figure` has for them."""
+    """The choices of a figure, by name."""
 
     words: bool
     """The pieces of a word are one row or column; left out: as the picture shows them."""

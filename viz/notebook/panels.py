@@ -37,7 +37,7 @@ def panels(
     width: in inches.
     columns: pictures of a row, from 1 on; None: as many as stay legible.
     captions: a caption for each picture, in place of ours; None: ours.
-    look: of each picture, as `Picture.save` takes it.
+    look: words, scale, font and checkpoint, of each picture, as `Picture.save` lists them.
 
     Returns the path. Raises FigureError for another ending, and for no picture or too many, and
     Unwritten where it cannot be written. Warns of letters that no typeface here has.

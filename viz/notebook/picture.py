@@ -245,8 +245,13 @@ class Picture:
         width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two.
         live: True: the reader of the page types sentences of their own, as `live` has it.
         data: a second file, of the figure's numbers: .csv, .parquet, or .npz of all heads.
-        look: words, scale ("root" or "linear"), font, slide, caption, checkpoint, as `python -m viz
-            figure` has them.
+        look: of a figure and its numbers, each by its name:
+            words (bool): the pieces of a word are one row or column; left out: as it shows them.
+            scale (str): "root" or "linear", how weights become colours; left out: "root".
+            font (str): family or file of the typeface; left out: DejaVu Sans.
+            slide (bool): it fills a slide of 16:9; left out: False.
+            caption (str): the whole caption; left out: ours, `on_paper().record.caption`.
+            checkpoint (str): the model's name in it; left out: that of its folder.
 
         Returns the path. Raises FigureError for an ending that it cannot have, AliveError where no
         engine makes it, and Unwritten where a file cannot be written; warns of letters that no

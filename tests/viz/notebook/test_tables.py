@@ -83,8 +83,8 @@ def test_heads_are_saved_with_intervals_and_n(checkpoint: Checkpoint, tmp_path: 
 def test_the_survey_beside_a_checkpoint_is_opened_by_its_name(tmp_path: Path) -> None:
     table = heads_table("en-de-1", numbers=["worth"]).save(tmp_path / "t.tex").read_text("utf-8")
     assert "checkpoint en-de-1, SHA-256 " in table and table.count("nats") == 1
-    with pytest.raises(InputError, match="copy has no survey"):
-        heads_table("copy")
+    with pytest.raises(InputError, match="bare has no survey"):
+        heads_table(tmp_path / "bare")
 
 
 def test_a_theme_that_there_is_not_is_refused(found: Evidence) -> None:
