@@ -71,8 +71,8 @@ def figure(
 
     Returns a `plotly.graph_objects.Figure`. Its `write_html("x.html")` keeps it; Plotly's own
     `write_image` needs the package kaleido, and `python -m viz figure` writes a view that a page of
-    the app shows as .pdf, .svg or .png without it. Raises InputError, also of a choice that the view does
-    not have, and NoSuchHead.
+    the app shows as .pdf, .svg or .png without it. Raises InputError, also of a choice that the
+    view does not have, and NoSuchHead.
 
     >>> figure(recording, "head_difference", kind="cross", layer=2, head=1)  # doctest: +SKIP
     """
