@@ -21,7 +21,7 @@ from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.checkpoint import Checkpoint
 from transformer.device import DeviceError, usual_state
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import COUNT, InputError, checks, of_class
+from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
@@ -211,10 +211,6 @@ def _size(recording: Recording) -> int:
 
 MOST_LOGGED = 2000
 """Steps, at most, whose losses are kept."""
-TRACKED = of_class(
-    (nn.Module, Checkpoint), "a torch module, an instance with its weights, or a checkpoint"
-)
-OPTIMIZER = of_class(torch.optim.Optimizer, "an optimizer of torch").or_none
 
 
 class Tracking:
@@ -224,7 +220,6 @@ class Tracking:
     from then on half as many are made.
     """
 
-    @checks(module=TRACKED, every=COUNT, most=COUNT, optimizer=OPTIMIZER)
     def __init__(
         self,
         module: nn.Module | Checkpoint,

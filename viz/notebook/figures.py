@@ -2,17 +2,21 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, replace
+from difflib import get_close_matches
 from functools import partial
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from transformer import __version__
 from transformer.analysis.reading import Selection
 from transformer.causes import Evidence
 from transformer.corpus.labels import Atlas, title_of
-from transformer.corpus.shipped import Place, ShippedSurvey
+from transformer.corpus.shipped import Place, ShippedSurvey, shipped_survey
 from transformer.corpus.surveyed import Survey
 from transformer.discover import discover
+from transformer.fingerprint import DIGITS, fingerprint
+from transformer.formats.opening import locate
 from transformer.inputs import InputError, all_whole, is_whole, thing
 from transformer.old_spelling import TwiceGiven, warn
 from transformer.recording import Recording
@@ -63,10 +67,12 @@ def figure(
         around it.
     choices: the view's other controls by their names, such as side="source"; of "head_difference"
         second=(kind, layer, head), the head that is taken from it, else another of its kind and
-        layer. What is left out is the first that there is.
+        layer. What is left out is the first that there is; a wrong name is answered by all.
 
-    Returns a `plotly.graph_objects.Figure`. Raises InputError, also of a choice that the view does
-    not have, and NoSuchHead.
+    Returns a `plotly.graph_objects.Figure`. Its `write_html("x.html")` keeps it; Plotly's own
+    `write_image` needs the package kaleido, and `python -m viz figure` writes a view that a page of
+    the app shows as .pdf, .svg or .png without it. Raises InputError, also of a choice that the
+    view does not have, and NoSuchHead.
 
     >>> figure(recording, "head_difference", kind="cross", layer=2, head=1)  # doctest: +SKIP
     """
@@ -178,22 +184,32 @@ def word_card(
 
 @pictured
 def heads_table(
-    survey: Survey | ShippedSurvey,
+    survey: Survey | ShippedSurvey | str | Path,
     *,
     numbers: Sequence[str] | None = None,
     theme: ThemeName = "auto",
 ) -> Picture:
     """Show a row for each head of a survey: labels, footprint, and every number.
 
-    survey: of `survey()`, or one that is kept beside a checkpoint, which also knows what each head
-        is worth.
+    survey: of `survey()`; or the name or folder of a checkpoint whose survey is kept beside it
+        ("en-de"), which also has what each head is worth.
     numbers: the names of those that are wanted, as "entropy", in bits; all when left out.
     theme: "light", "dark", or "auto", as the notebook around it.
 
     Returns a `Picture`, which is saved as .csv and, for a paper, as .tex (booktabs) as well: means
-    with 95 % intervals and n sentences. Raises InputError for what is no survey, and for a number
-    that is not there.
+    with 95 % intervals and n sentences. Raises InputError for what is no survey, a checkpoint
+    without one and a number that is not there, and CheckpointError.
     """
+    of = ""
+    if isinstance(survey, str | Path):
+        folder = locate(survey, may_fetch=False)
+        kept = shipped_survey(folder)
+        if kept is None:
+            raise InputError(
+                f"heads_table: {folder.name} has no survey beside it: give one that "
+                "survey(checkpoint, sentences) makes."
+            )
+        survey, of = kept, f"{folder.name}, SHA-256 {fingerprint(folder)[:DIGITS]}"
     if isinstance(survey, Survey):
         survey = ShippedSurvey(survey, {}, {}, {}, {}, {}, "nats", "")
     atlas = Atlas(survey)
@@ -201,13 +217,16 @@ def heads_table(
     names = [*dict.fromkeys(name for kind in atlas.kinds for name in atlas.numbers(kind))]
     if numbers is not None:
         wanted = items_of(numbers)
-        if wanted is None or not set(map(str, wanted)) <= set(names):
+        if wanted is None:
             raise InputError(f"Numbers are a list of some of {', '.join(names)}.")
+        if absent := [each for each in map(str, wanted) if each not in names]:
+            there = ", ".join(get_close_matches(absent[0], names)) or f"some of {', '.join(names)}"
+            raise InputError(f"There is no number {quoted(absent[0])}: give {there}.")
         names = [*map(str, wanted)]
     table = all_heads.heads_table(atlas, places, names, [""] * len(places), "layer")
     files = {
         "csv": lambda: rows_csv(_rows(atlas, names)),
-        "tex": lambda: _latex(atlas, names).encode(),
+        "tex": lambda: _latex(atlas, names, of).encode(),
     }
     return replace(_page(table, "All heads", theme), files=files)
 
@@ -237,23 +256,31 @@ def _rows(atlas: Atlas, numbers: Sequence[str]) -> list[dict[str, object]]:
     return rows
 
 
-def _latex(atlas: Atlas, numbers: Sequence[str]) -> str:
+def _latex(atlas: Atlas, numbers: Sequence[str], checkpoint: str) -> str:
     """The same for a paper; the package booktabs draws its rules."""
-    unit = atlas.shipped.unit
+
+    def apart(name: str, value: float) -> tuple[str, str]:
+        """A number and its unit, which the head of a column says once."""
+        text = all_heads.text_of(name, value, atlas.shipped.unit).translate(ESCAPES)
+        number, _, unit = text.partition(" ")
+        return number, unit
 
     def title(name: str) -> str:
-        every = {of.n_sentences for place in atlas.heads if (of := atlas.number(place, name))}
-        n = "--".join(f"{each:,d}" for each in sorted({min(every), max(every)}))
-        return f"{title_of(name).lower().translate(ESCAPES)} ($n$ = {n})"
+        every = [of for place in atlas.heads if (of := atlas.number(place, name))]
+        ns = {of.n_sentences for of in every}
+        n = "--".join(f"{each:,d}" for each in sorted({min(ns), max(ns)}))
+        unit = max((apart(name, of.mean)[1] for of in every), key=len)  # "tokens", not "token"
+        of_unit = f"{unit}, " if unit else ""
+        return f"{title_of(name).lower().translate(ESCAPES)} ({of_unit}$n$ = {n})"
 
     def cell(place: Place, name: str) -> str:
         of = atlas.number(place, name)
         if of is None:
             return "--"
-        text = all_heads.text_of(name, of.mean, unit).translate(ESCAPES)
+        text, _ = apart(name, of.mean)
         if of.low is None or of.high is None:
             return text
-        ends = all_heads.ends_text(name, of.low, of.high, unit).translate(ESCAPES)
+        ends = " to ".join(apart(name, end)[0] for end in (of.low, of.high))
         return rf"{text} {{\scriptsize ({ends})}}"
 
     def row(place: Place) -> list[str]:
@@ -266,6 +293,8 @@ def _latex(atlas: Atlas, numbers: Sequence[str]) -> str:
         ]
 
     lines = [
+        f"% Headscope {__version__}{checkpoint and f'; checkpoint {checkpoint}'}",
+        r"% The preamble needs \usepackage{booktabs}.",
         "% Means over sentences, n of them; in parentheses 95 % intervals (percentile bootstrap).",
         rf"\begin{{tabular}}{{ll{'r' * len(numbers)}}}",
         r"\toprule",

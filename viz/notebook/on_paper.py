@@ -22,6 +22,7 @@ from viz.components.kit.picture import OfMaps
 from viz.components.search_tree.search_tree import pack_tree
 from viz.exhibits.table import Tables, cells_of
 from viz.export import recording_npz
+from viz.map_words import uncapitalised
 from viz.painters.table_sheet import table_sheet
 from viz.paper.caption import (
     changed,
@@ -41,7 +42,7 @@ from viz.theme import Theme
 
 
 class Look(TypedDict, total=False):
-    """The choices of a figure, by the names that `python -m viz figure` has for them."""
+    """The choices of a figure, by name."""
 
     words: bool
     """The pieces of a word are one row or column; left out: as the picture shows them."""
@@ -62,6 +63,8 @@ LOOK = {
     **dict.fromkeys(("scale", "font", "caption", "checkpoint"), TEXT),
 }
 """The same, as what each must be."""
+NAMED = ("head_grid", "snapshot_player")
+"""Components whose drawing names its heads."""
 WIDTH = of_class(Real, "a width in inches")
 
 
@@ -101,6 +104,9 @@ class OnPaper:
         figure = of_component(exhibit.component.name, data, record, scale=look.get("scale", "root"))
         if look.get("caption"):
             figure = replace(figure, record=record)
+        if exhibit.component.name not in NAMED:
+            what, _, head = visible(self.title).partition(", ")  # the head, where room is small
+            figure = replace(figure, name=f"{head}, {uncapitalised(what)}" if head else what)
         if recording is None:
             return figure
         if recording.attentions:

@@ -96,7 +96,8 @@ WANTED = {
     "decoding": of_class(Decoding, "a decoding, as decode(checkpoint, text) makes it"),
     "evidence": of_class(Evidence, "evidence, as evidence(checkpoint, text) finds it"),
     "survey": of_class(
-        (Survey, ShippedSurvey), "a survey, as survey(checkpoint, sentences) makes it"
+        (Survey, ShippedSurvey, str, Path),
+        "a survey, as survey(checkpoint, sentences) makes it, or the name of a checkpoint with one",
     ),
     "heads": Wanted(
         lambda it: is_whole(it) or (not isinstance(it, Iterator) and all_whole(it)),
@@ -110,6 +111,7 @@ WANTED = {
     "live": YES_OR_NO,
     "query": NUMBER.or_none,
     "key": NUMBER.or_none,
+    "step": NUMBER,
     "kind": TEXT.or_none,
     **dict.fromkeys(("show", "sort", "theme", "name"), TEXT),
 }
@@ -243,8 +245,13 @@ class Picture:
         width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two.
         live: True: the reader of the page types sentences of their own, as `live` has it.
         data: a second file, of the figure's numbers: .csv, .parquet, or .npz of all heads.
-        look: words, scale ("root" or "linear"), font, slide, caption, checkpoint, as `python -m viz
-            figure` has them.
+        look: of a figure and its numbers, each by its name:
+            words (bool): the pieces of a word are one row or column; left out: as it shows them.
+            scale (str): "root" or "linear", how weights become colours; left out: "root".
+            font (str): family or file of the typeface; left out: DejaVu Sans.
+            slide (bool): it fills a slide of 16:9; left out: False.
+            caption (str): the whole caption; left out: ours, `on_paper().record.caption`.
+            checkpoint (str): the model's name in it; left out: that of its folder.
 
         Returns the path. Raises FigureError for an ending that it cannot have, AliveError where no
         engine makes it, and Unwritten where a file cannot be written; warns of letters that no
@@ -253,6 +260,10 @@ class Picture:
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
         has_figure = self.figure is not None or self.paper is not None
+        if look and data is None and kind in (*PAGES, *self.files):
+            raise FigureError(
+                f"{', '.join(look)}: of a figure, and {quoted(file.name)} is none: leave it out."
+            )
         if live and kind in PAGES:
             content = self.live.html.encode()
         elif live:

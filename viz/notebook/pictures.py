@@ -179,17 +179,21 @@ def cell_steps(
     query: int | None = None,
     key: int | None = None,
     *,
+    words: bool = False,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
     """Draw how one weight is computed, from q and k; others in its row are shown by a click.
 
+    There is no lens: it is the plain weight, of two tokens, whatever maps are read by.
+
     recording: of `record`, `from_weights` or `load_recording`.
     kind: "encoder_self", "decoder_self" or "cross"; None: the first that there is.
     layer, head: counted from 0, or from the end with -1.
     query, key: positions, counted from 0; None: the head's largest weight, or with one of them that
         of its row or column.
+    words: True: tokens are named as beside pictures of words.
     theme: "auto", as light or dark as the notebook around it; "light"; "dark".
     height: of the frame in a notebook, in pixels; None: as high as it is.
     live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
@@ -201,7 +205,8 @@ def cell_steps(
     >>> cell_steps(recording, "cross", 2, 1, query=3)  # doctest: +SKIP
     """
     selection = head_in(recording, kind, layer, head)
-    cell = CellSteps(selection, _cell(selection.attention(recording), selection, query, key))
+    place = _cell(selection.attention(recording), selection, query, key)
+    cell = CellSteps(selection, place, words=bool(words))
     payload = cell.payload(recording)
     answers = {("cell", each.cell): each.payload(recording) for each in cell.in_row(recording)}
     return _page(
@@ -241,17 +246,21 @@ def decode_player(
     head: int | None = None,
     *,
     words: bool = False,
+    step: int = 0,
     theme: ThemeName = "auto",
     height: int | None = None,
     live: bool = False,
 ) -> Picture:
     """Draw a decoding step by step, each beside what it attends to, read and written.
 
+    There is no lens: its map has the plain weights, a row per step.
+
     decoding: of `decode`.
     recording: of the same source and the decoding's target; None: it is made, of a decoding by a
         checkpoint that was trained here, which is opened again in its folder.
     layer, head: counted from 0, or from the end with -1; head None: the mean of the layer's heads.
     words: True: the pieces of a word are one place; steps stay tokens.
+    step: that page and figure show first, counted from 0, or from the end with -1.
     theme: "auto", as light or dark as the notebook around it; "light"; "dark".
     height: of the frame in a notebook, in pixels; None: as high as it is.
     live: True: a page whose reader types, with the weights in it; of a checkpoint trained here.
@@ -266,12 +275,15 @@ def decode_player(
     if "decoder_self" in recording.attentions:  # else it is not of the decoding
         layer, place = place_in(recording, "decoder_self", layer, 0 if head is None else head)
         head = None if head is None else place
+    steps = range(len(decoding.steps))
+    if not -len(steps) <= step < len(steps):
+        raise InputError(f"decode_player: there is no step {step}: there are 0 to {steps[-1]}.")
     player = DecodePlayer(layer, head, bool(words))
     return _page(
         player,
         recording,
         player.payload(recording, decoding),
-        {},
+        {"step": steps[step]},
         decoding,
         theme=theme,
         height=height,

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from transformer.analysis.reading import Selection
 from transformer.checkpoint import Checkpoint
 from transformer.device import usual_state
 from transformer.files.foreign_text import write_whole
-from transformer.inputs import PATH, InputError, checks
+from transformer.inputs import COUNT, PATH, InputError, checks, of_class
 from transformer.old_spelling import respelled
 from transformer.training.snapshots import MOST, Tracking
 from viz.components.kit.picture import check_name, head_in
@@ -26,6 +26,10 @@ from viz.notebook.picture import Picture, ThemeName, picture, pictured
 METRIC = "entropy"
 LARGEST = 12 << 20
 """Bytes of the data of all heads of a page; of more, a page has those of one layer."""
+TRACKED = of_class(
+    (nn.Module, Checkpoint), "a torch module, an instance with its weights, or a checkpoint"
+)
+OPTIMIZER = of_class(torch.optim.Optimizer, "an optimizer of torch").or_none
 
 
 class Track(Tracking):
@@ -98,7 +102,8 @@ class Track(Tracking):
         """
         file = Path(path)
         if file.suffix.lower() != ".csv":
-            return self.picture(**choices).save(file)
+            files = {"csv": lambda: self.to_csv().encode()}
+            return replace(self.picture(**choices), files=files).save(file)
         self.keep()
         write_whole(file, self.to_csv().encode())
         return file
@@ -116,6 +121,7 @@ class Track(Tracking):
 
 
 @respelled(module="model")
+@checks(module=TRACKED, every=COUNT, most=COUNT, optimizer=OPTIMIZER)
 def track(
     module: nn.Module | Checkpoint,
     inputs: Any,

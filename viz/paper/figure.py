@@ -133,6 +133,10 @@ class Figure:
     """The family or file of its typeface; empty: DejaVu Sans. What it lacks is in others."""
     scale: str = SCALES[0]
     """The law by which weights became colours."""
+    component: str = ""
+    """The name of the component that it is drawn as; empty: a chart, a table or words."""
+    name: str = ""
+    """The name above it among panels; empty: it has one within, or needs none."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -232,4 +236,5 @@ def of_component(
         record.with_law(drawing.law(opened)),
         width or drawing.width,
         scale=scale,
+        component=name,
     )

@@ -1,13 +1,14 @@
 """Several figures on one sheet: in rows of equal height, with letters, title and citation."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import chain
 from string import ascii_lowercase
 
 from viz.paper.figure import MARGIN, NARROWEST, PAGE, Figure
 from viz.paper.printed import enlarged, extent
 from viz.paper.record import FigureError, Record, versions
-from viz.paper.sheet import INCH, NORMAL, Mark, Sheet, Words, broken, moved
+from viz.paper.sheet import INCH, NORMAL, Mark, Sheet, Words, broken, fitted, moved
 
 MOST = len(ascii_lowercase)
 LETTER, TITLE = 9.0, 10.0
@@ -18,15 +19,30 @@ SMALLEST = 0.75
 """A panel is drawn at most so much smaller than by itself: its letters stay legible."""
 SHARES = (1.0, 0.85, 0.7, 0.6)
 """Shares of a figure's own width that it is drawn in, to be as high as its neighbours."""
-Marks = tuple[list[Mark], float, float]
-"""A drawing from (0, 0) on, its width and its height, in points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """A figure drawn in one width, from (0, 0) on, in points."""
+
+    figure: Figure
+    share: int
+    """The number of its width among SHARES."""
+    marks: list[Mark]
+    wide: float
+    tall: float
 
 
 def panels_figure(
-    figures: Sequence[Figure], title: str = "", citation: str = "", width: float = PAGE
+    figures: Sequence[Figure],
+    title: str = "",
+    citation: str = "",
+    width: float = PAGE,
+    columns: int | None = None,
 ) -> Figure:
     """One figure of several. title, citation: above and below them; with either of them each
-    panel's caption stands below, too. width: in inches. Raises FigureError.
+    panel's caption stands below, too. width: in inches. columns: figures of a row; None: as many
+    as stay legible. Raises FigureError.
     """
     if not 1 <= len(figures) <= MOST:
         raise FigureError(f"A sheet has 1 to {MOST} pictures, and here are {len(figures)}.")
@@ -40,12 +56,14 @@ def panels_figure(
 
     def draw(points: float) -> Sheet:
         below = [*captions, citation] if title or citation else []
-        return _sheet(figures, points, title, below)
+        return _sheet(figures, points, title, below, columns)
 
     return Figure(draw, record, width, font=first.font, theme=first.theme)
 
 
-def _sheet(figures: Sequence[Figure], width: float, title: str, below: Sequence[str]) -> Sheet:
+def _sheet(
+    figures: Sequence[Figure], width: float, title: str, below: Sequence[str], columns: int | None
+) -> Sheet:
     ground, ink = figures[0].sheet(figures[0].width).background, _ink(figures)
     marks: list[Mark] = []
     y = 0.0
@@ -54,14 +72,17 @@ def _sheet(figures: Sequence[Figure], width: float, title: str, below: Sequence[
         marks.append(Words(0, y, line, TITLE, ink, is_bold=True))
     y += BETWEEN * bool(title)
     letter = iter(ascii_lowercase)
-    for row in _rows([_drawn(it, width) for it in figures], width):
-        high = _height(row, width)
+    for row, high in _placed(figures, width, columns):
         x = 0.0
-        for panel, wide, tall in row:
-            times = high / tall
+        for panel in row:
+            times = high / panel.tall
+            wide = panel.wide * times
+            name = fitted(panel.figure.name, max(0.0, wide - 1.5 * LETTER), NORMAL)
             marks.append(Words(x, y + LETTER, next(letter), LETTER, ink, is_bold=True))
-            marks += moved(enlarged(panel, times), x, y + LETTER + 4)
-            x += wide * times + GAP
+            if name:
+                marks.append(Words(x + 1.5 * LETTER, y + LETTER, name, NORMAL, ink))
+            marks += moved(enlarged(panel.marks, times), x, y + LETTER + 4)
+            x += (wide if columns is None else _room(width, columns)) + GAP
         y += LETTER + 4 + high + BETWEEN
     for text in filter(None, below):
         for line in broken(text, width, NORMAL):
@@ -77,38 +98,76 @@ def _ink(figures: Sequence[Figure]) -> str:
     return next((it.colour for it in words), "#000000")
 
 
-def _drawn(figure: Figure, most: float) -> list[Marks]:
+def _placed(
+    figures: Sequence[Figure], width: float, columns: int | None
+) -> list[tuple[list[Panel], float]]:
+    """The rows, each with its height. Figures of one component are as large in all rows."""
+    if columns is None:
+        rows = [*_rows([_drawn(it, width) for it in figures], width)]
+    else:
+        room = _room(width, columns)
+        every = [_drawn(it, room) for it in figures]
+        rows = [every[i : i + columns] for i in range(0, len(every), columns)]
+    alike = [_alike(row) for row in rows]
+    share: dict[str, int] = {}
+    for of in chain(*alike):
+        share[of.figure.component] = max(share.get(of.figure.component, 0), of.share)
+    share.pop("", None)
+    chosen = [
+        [drawn[share.get(of.figure.component, of.share)] for drawn, of in zip(*pair, strict=True)]
+        for pair in zip(rows, alike, strict=True)
+    ]
+    heights = [_height(row, width, columns) for row in chosen]
+    times: dict[str, float] = {}
+    for row, high in zip(chosen, heights, strict=True):
+        for of in row:
+            times[of.figure.component] = min(times.get(of.figure.component, 1.0), high / of.tall)
+    times.pop("", None)
+    return [
+        (row, min([high, *(times.get(of.figure.component, 1.0) * of.tall for of in row)]))
+        for row, high in zip(chosen, heights, strict=True)
+    ]
+
+
+def _room(width: float, columns: int) -> float:
+    return (width - GAP * (columns - 1)) / columns
+
+
+def _drawn(figure: Figure, most: float) -> list[Panel]:
     """A figure in its own width and in narrower ones, without the room around it."""
     widest = min(figure.width, (most + 2 * MARGIN) / INCH)
-    widths = [max(NARROWEST, share * widest) for share in SHARES]
     panels = []
-    for inches in dict.fromkeys(widths):
-        marks = replace(figure, is_slide=False).sheet(inches).marks
+    for number, share in enumerate(SHARES):
+        marks = replace(figure, is_slide=False).sheet(max(NARROWEST, share * widest)).marks
         left, top, right, bottom = extent(marks)
-        panels.append((moved(marks, -left, -top), right - left, bottom - top))
+        box = (moved(marks, -left, -top), right - left, bottom - top)
+        panels.append(Panel(figure, number, *box))
     return panels
 
 
-def _rows(every: Sequence[list[Marks]], width: float) -> Iterator[list[Marks]]:
+def _rows(every: Sequence[list[Panel]], width: float) -> Iterator[list[list[Panel]]]:
     """Put as many in a row as stay legible at one height."""
-    row: list[list[Marks]] = []
+    row: list[list[Panel]] = []
     for drawn in every:
         longer = _alike([*row, drawn])
-        if row and min(_height(longer, width) / tall for *_, tall in longer) < SMALLEST:
-            yield _alike(row)
+        if row and _height(longer, width) / max(it.tall for it in longer) < SMALLEST:
+            yield row
             row = []
         row.append(drawn)
-    yield _alike(row)
+    yield row
 
 
-def _alike(row: Sequence[list[Marks]]) -> list[Marks]:
+def _alike(row: Sequence[list[Panel]]) -> list[Panel]:
     """Choose of each figure the drawing that is about as high as the lowest of the others."""
-    low = min(drawn[0][2] for drawn in row)
-    return [min(drawn, key=lambda it: abs(it[2] - low)) for drawn in row]
+    low = min(drawn[0].tall for drawn in row)
+    return [min(drawn, key=lambda it: abs(it.tall - low)) for drawn in row]
 
 
-def _height(row: Sequence[Marks], width: float) -> float:
+def _height(row: Sequence[Panel], width: float, columns: int | None = None) -> float:
     """The height at which a row is as wide as the sheet; no panel becomes larger."""
+    if columns is not None:
+        return min(
+            _room(width, columns) * min(it.tall / it.wide for it in row), *(it.tall for it in row)
+        )
     room = width - GAP * (len(row) - 1)
-    shares = sum(wide / tall for _, wide, tall in row)
-    return min(room / shares, *(tall for *_, tall in row))
+    return min(room / sum(it.wide / it.tall for it in row), *(it.tall for it in row))

@@ -75,7 +75,9 @@ def _style(sheet: Sheet) -> str:
                 f"src:url(data:font/ttf;base64,{content})}}"
             )
     order = ",".join(families or {f"'{FAMILY}'": None})
-    return f"text{{font-family:{order},Verdana,sans-serif;white-space:pre}}{''.join(faces)}"
+    # Browsers round the places of letters to their hints, and gaps then open within words.
+    look = "white-space:pre;text-rendering:geometricPrecision"
+    return f"text{{font-family:{order},Verdana,sans-serif;{look}}}{''.join(faces)}"
 
 
 def _mark(mark: Mark) -> Iterator[str]:

@@ -22,7 +22,7 @@ ORDER = (
     *("module", "inputs", "tokens"),
     *("decoding", "recording", "evidence", "survey", "text", "target", "name"),
     *("kind", "layer", "head", "heads", "query", "key", "word", "lens", "words"),
-    *("show", "sort", "path", "metric", "numbers", "theme", "height", "live"),
+    *("show", "sort", "path", "step", "metric", "numbers", "theme", "height", "live"),
 )
 """Names of arguments in the one order in which they stand."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -10,7 +10,7 @@ import pytest
 
 from tests.viz.conftest import with_nasty_words
 from tests.viz.paper.test_typefaces import use
-from transformer import decode, load_checkpoint, record
+from transformer import InputError, decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.fingerprint import DIGITS, fingerprint
 from transformer.recording import Recording
@@ -152,3 +152,30 @@ def test_a_grid_of_numbers_says_nothing_of_how_maps_are_read(
     assert rows(chosen.sheet(3.3)) == rows(plain.sheet(3.3))
     maps = head_grid(recording, "cross", lens=lens, words=True).on_paper().record.caption
     assert "query pieces" in maps and ("in place of" in maps) == (lens != "weight")
+
+
+def test_a_figure_shows_the_step_that_is_chosen(pictures: dict[str, Picture]) -> None:
+    paper = pictures["decode_player"].paper
+    assert paper is not None and paper.decoding is not None
+    n = len(paper.decoding.steps)
+    for step in (1, -1):
+        picture = decode_player(paper.decoding, paper.recording, step=step)
+        assert f"Step {step % n + 1} of {n}" in picture.on_paper().record.caption
+        assert picture.html != pictures["decode_player"].html
+    with pytest.raises(InputError, match=f"0 to {n - 1}"):
+        decode_player(paper.decoding, paper.recording, step=n)
+
+
+def test_a_cell_names_its_tokens_as_words_do(pictures: dict[str, Picture]) -> None:
+    paper = pictures["cell_steps"].paper
+    assert paper is not None and paper.recording is not None
+    picture = cell_steps(paper.recording, "cross", 1, 0, 0, 0, words=True)
+    assert picture.svg() == pictures["cell_steps"].svg(words=True)
+
+
+def test_choices_of_a_figure_are_refused_for_a_page(
+    pictures: dict[str, Picture], tmp_path: Path
+) -> None:
+    with pytest.raises(FigureError, match=r"words.*a\.html"):
+        pictures["head_map"].save(tmp_path / "a.html", words=True)
+    assert not list(tmp_path.iterdir())

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer import decode, evidence, load_checkpoint, record, survey
+from transformer import __version__, decode, evidence, load_checkpoint, record, survey
 from transformer.causes import Evidence
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError
@@ -72,8 +72,19 @@ def test_heads_are_saved_with_intervals_and_n(checkpoint: Checkpoint, tmp_path: 
     assert "= 3)" in head and not re.search(r"(?<!\\)[%_#]", "".join(lines))
     cross = of.of("cross", 2, 3).numbers["entropy"]
     assert f"{cross.mean:.2f}" in lines[-5] and f"({cross.low:.2f} to {cross.high:.2f}" in lines[-5]
+    assert r"end token (\%, $n$ = 3)" in head and r"\%" not in "".join(lines)
+    assert "booktabs" in table and __version__ in table
+    with pytest.raises(InputError, match=r"entropie.*give entropy\."):
+        heads_table(of, numbers=["entropy", "entropie"])
     with pytest.raises(InputError, match=r"some of .*entropy"):
-        heads_table(of, numbers=["height"])
+        heads_table(of, numbers=["x"])
+
+
+def test_the_survey_beside_a_checkpoint_is_opened_by_its_name(tmp_path: Path) -> None:
+    table = heads_table("en-de-1", numbers=["worth"]).save(tmp_path / "t.tex").read_text("utf-8")
+    assert "checkpoint en-de-1, SHA-256 " in table and table.count("nats") == 1
+    with pytest.raises(InputError, match="bare has no survey"):
+        heads_table(tmp_path / "bare")
 
 
 def test_a_theme_that_there_is_not_is_refused(found: Evidence) -> None:

@@ -167,7 +167,7 @@ def test_memory_is_bounded_and_steps_stay_even(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_pass_that_fails_stops_no_training() -> None:
     model = Model()
-    with pytest.raises(InputError, match=r"every must be a whole number from 1"):
+    with pytest.raises(InputError, match=r"track: every must be a whole number from 1"):
         track(model, IDS, every=0)
     with pytest.raises(InputError, match="list of the pieces"):
         track(Model(), IDS, "abcdefg")
@@ -226,3 +226,5 @@ def test_a_training_has_a_figure_for_a_paper(tmp_path: Path) -> None:
     assert tracked.save(tmp_path / "a.svg").read_bytes() == tracked.picture().svg()
     with pytest.raises(FigureError, match="caption"):
         tracked.picture().svg(caption="A head.")
+    with pytest.raises(FigureError, match=r"\.csv"):
+        tracked.save(tmp_path / "a.json")

@@ -1,6 +1,7 @@
 """Several pictures on one sheet: rows of equal height, letters, title, captions, citation."""
 
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from pypdf import PdfReader
 
 from tests.viz.paper.test_typefaces import figure
-from transformer import Recording
+from transformer import InputError, Recording
 from viz import head_grid, head_map, head_view, panels
 from viz.paper.figure import Figure
 from viz.paper.panels import MOST, SMALLEST, panels_figure
@@ -73,3 +74,28 @@ def test_a_sheet_of_none_or_of_too_many_is_refused(recording: Any, tmp_path: Pat
     with pytest.raises(FigureError, match=str(MOST)):
         panels([head_map(recording)] * n, tmp_path / "a.svg")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("columns", [None, 1, 2, 3])
+def test_maps_are_equally_large_in_rows_of_so_many(
+    recording: Recording, columns: int | None
+) -> None:
+    """Each below its name, also the one that stands in a last row by itself."""
+    pictures = [head_map(recording, "cross", 1, head) for head in (0, 1, 0, 1, 1)]
+    sheet = panels_figure([it.on_paper() for it in pictures], columns=columns).sheet(6.9)
+    maps = [it for it in sheet.marks if isinstance(it, Cells) and "weight" in it.facts]
+    places = [(it.x, it.y) for it in maps if it.height > 20]
+    assert len({(round(it.width, 3), round(it.height, 3)) for it in maps if it.height > 20}) == 1
+    if columns is not None:
+        assert len({round(x, 3) for x, _ in places}) == columns
+    assert {"L1 H0", "L1 H1"} == {it[:5] for it in words(sheet) if it.startswith("L1")}
+
+
+def test_each_picture_may_have_its_own_caption(recording: Recording, tmp_path: Path) -> None:
+    pictures = [head_map(recording), head_view(recording)]
+    file = panels(pictures, tmp_path / "a.svg", "All", captions=["One.", "Two."])
+    assert {"(a) One.", "(b) Two."} <= set(
+        re.findall(r">(\([ab]\) \w+\.)<", file.read_text("utf-8"))
+    )
+    with pytest.raises(InputError, match="2 texts"):
+        panels(pictures, tmp_path / "b.svg", captions=["One."])
