@@ -33,7 +33,7 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_513, 25),
+    "transformer": (3_526, 25),
     "transformer/analysis": (5_556, 20),
     "transformer/causes": (3_629, 12),
     "transformer/commands": (2_024, 11),
@@ -67,7 +67,7 @@ ROOMS = {
     "viz/painters": (2_514, 10),
     "viz/paper": (3_453, 18),
     "viz/run": (3_077, 13),
-    "viz/server": (2_355, 16),
+    "viz/server": (2_379, 16),
     "viz/state": (2_985, 15),
     "viz/stories": (793, 4),
     "viz/talks": (1_871, 8),
