@@ -53,7 +53,7 @@ class OwnConfig:
     mask: str | None = None
     """The argument that takes a mask of padding; None: none does."""
     source_pad_id: int | None = None
-    """The id of padding in a source, where that has another vocabulary."""
+    """The id of padding in a source that has another vocabulary, -1 where there is none."""
 
     @property
     def eos_ids(self) -> frozenset[int]:

@@ -153,3 +153,55 @@ def test_what_splits_no_target_is_said() -> None:
     strange = from_module(Writer(), ids, READ, "a", target_tokenize=lambda text: [7], **ends)
     with pytest.raises(InputError, match="target_tokenize gave the id 7"):
         record(strange, "a", "eins")
+
+
+@pytest.mark.parametrize("by", ["added", "template"])
+def test_tokens_that_a_tokenizer_calls_special_are(by: str) -> None:
+    pieces = [*READ, "[END]", "what?"]
+    inner = library(pieces)
+    if by == "added":
+        inner.add_special_tokens(["[END]", "what?"])
+    else:
+        inner.post_processor = processors.TemplateProcessing("$A [END]", None, [("[END]", 5)])
+    inner.model.unk_token = "what?"
+    checkpoint = from_module(Writer(), inner, pieces)
+    special = [it.piece for it in map(checkpoint.tokenizer.token, range(7)) if it.special]
+    assert special == ["<pad>", "[END]"]
+    wrapped = PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="what?")  # type: ignore[no-untyped-call]
+    if by == "added":
+        assert from_module(Writer(), wrapped, pieces).tokenizer.token(5).special
+
+
+def padded(**pads: Any) -> Checkpoint:
+    more: dict[str, Any] = {"target_tokenize": words_to_ids, "target_pieces": WRITTEN}
+    return from_module(
+        Writer(), ids, READ, "a b c", writes="target", start="<s>", end="</s>", **more, **pads
+    )
+
+
+@pytest.mark.parametrize(
+    ("pads", "says"),
+    [
+        ({"pad": "<pad>"}, "of the target"),
+        ({"pad": 99}, "of the target"),
+        ({"source_pad": "eins"}, "of the source"),
+        ({"pad": 2}, "'eins', and 'b' in the source"),
+    ],
+)
+def test_padding_is_of_a_side(pads: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        padded(**pads)
+
+
+@pytest.mark.parametrize("pads", [{}, {"source_pad": "<pad>"}, {"source_pad": 0, "pad": "</s>"}])
+def test_a_sources_padding_takes_no_token_of_a_target(pads: dict[str, Any]) -> None:
+    checkpoint = padded(**pads)
+    recording = record(checkpoint, "a b c", "eins zwei")
+    assert [token.piece for token in recording.target] == ["eins", "zwei", "</s>"]
+    many = survey(checkpoint, ["a b c", "a"], ["eins zwei", "drei"])
+    assert not many.left_out
+
+
+def test_one_vocabulary_has_one_padding() -> None:
+    with pytest.raises(InputError, match="leave source_pad"):
+        from_module(Writer(), ids, READ, "a b c", source_pad=0)
