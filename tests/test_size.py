@@ -33,7 +33,7 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_526, 25),
+    "transformer": (3_527, 25),
     "transformer/analysis": (5_556, 20),
     "transformer/causes": (3_629, 12),
     "transformer/commands": (2_024, 11),
@@ -43,12 +43,12 @@ ROOMS = {
     "transformer/edits": (824, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_963, 10),
-    "transformer/formats": (4_357, 21),
+    "transformer/formats": (4_362, 21),
     "transformer/hugging_face": (5_251, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (447, 6),
-    "transformer/own_module": (860, 4),
+    "transformer/own_module": (863, 4),
     "transformer/positions": (802, 4),
     "transformer/recording": (3_673, 14),
     "transformer/training": (4_809, 25),
