@@ -25,6 +25,7 @@ from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting as chatting_open
 from transformer.hugging_face.description import translating as translating_open
 from transformer.hugging_face.model import pairing as pairing_open
+from transformer.inputs import check_call
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.arrays import from_weights
@@ -164,7 +165,8 @@ def record(*args: Any, **named: Any) -> Recording:
     >>> record("en-de", "It rains.", "Es regnet.").attentions["cross"].weights(2)  # doctest: +SKIP
     >>> record(model, ids, tokens=["It", "rains", "."])  # doctest: +SKIP
     """
-    if "module" in named or (args and isinstance(args[0], nn.Module)):
+    if "module" in named or (args and isinstance(args[0], nn.Module | type)):
+        check_call("record", record_module, *args, **named)
         return record_module(*args, **named)
     return by_name(record_open)(*args, **named)
 

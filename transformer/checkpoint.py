@@ -168,7 +168,8 @@ def check_open(checkpoint: object) -> None:
             f"{quoted(str(checkpoint))} is a name, and an open checkpoint is needed: "
             f"load_checkpoint({quoted(str(checkpoint))}) gives it."
         )
+    kind = checkpoint if isinstance(checkpoint, type) else type(checkpoint)
     raise CheckpointError(
-        f"{type(checkpoint).__name__} is not a checkpoint: load_checkpoint opens a folder, and "
+        f"{kind.__name__} is not a checkpoint: load_checkpoint opens a folder, and "
         "from_module makes one of a torch module."
     )

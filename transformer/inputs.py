@@ -250,6 +250,17 @@ def check(function: str, values: Mapping[str, Any], wanted: Mapping[str, Wanted]
             raise InputError(f"{function}: {name} must be {want.says}, not {thing(value)}.")
 
 
+def check_call(called: str, function: Callable[..., Any], *args: Any, **named: Any) -> None:
+    """Raise InputError for arguments that a function does not take, or lacks.
+
+    called: the name of the function that hands them on, as it is called.
+    """
+    try:
+        signature(function).bind(*args, **named)
+    except TypeError as error:
+        raise InputError(f"{called}: {error} (help({called}) lists all).") from None
+
+
 def thing(value: Any) -> str:
     """Name a value within a sentence: a plain one by itself, another by its class.
 

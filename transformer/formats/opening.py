@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import torch
+from torch import nn
 
 from transformer.checkpoint import (
     LEFT_OUT,
@@ -159,7 +160,11 @@ def load_checkpoint(
     memory.
     """
     if not isinstance(path, str | Path):
-        raise CheckpointError(f"A checkpoint is opened by its path, and {quoted(path)} is none.")
+        what = type(path).__name__ if isinstance(path, nn.Module) else quoted(path)
+        raise CheckpointError(
+            f"A checkpoint is opened by its path, and {what} is none: record(module, inputs) takes "
+            "a torch module as it is, and from_module makes a checkpoint of it."
+        )
     chosen = choose_device(device)
     path = locate(path).absolute()  # so that "." has a name too
     path = path / weights if weights else path

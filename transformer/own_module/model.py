@@ -53,7 +53,7 @@ class OwnConfig:
     mask: str | None = None
     """The argument that takes a mask of padding; None: none does."""
     source_pad_id: int | None = None
-    """The id of padding in a source, where that has another vocabulary."""
+    """The id of padding in a source that has another vocabulary, -1 where there is none."""
 
     @property
     def eos_ids(self) -> frozenset[int]:
@@ -267,10 +267,13 @@ class OwnModel(nn.Module):
                 )
             return logits
         logits = logits[None] if logits.dim() == 1 and logits.numel() else logits
-        if logits.dim() != 2 or logits.size(1) != self.config.vocab_size:
+        n_pieces = self.config.vocab_size
+        if logits.dim() != 2 or logits.size(1) != n_pieces:
+            is_other = self.config.source_pad_id is None and self.config.bos_id is not None
+            other = " If it writes other pieces than it reads, name them by target_pieces."
             raise InputError(
-                f"{self._name} must give logits [1, T, {self.config.vocab_size}], a column for "
-                f"each piece; it gave {described(output)}."
+                f"{self._name} must give logits [1, T, {n_pieces}], a column for each piece; it "
+                f"gave {described(output)}.{other if is_other else ''}"
             )
         return logits
 

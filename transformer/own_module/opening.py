@@ -29,12 +29,14 @@ from transformer.own_module.tokenizer import (
     Splits,
     Vocabulary,
     names_of,
+    special_of,
     splitter,
 )
 from transformer.refusal import items_of
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import PairTokenizer
 from transformer.watch.capture.operators import name_of
+from transformer.watch.kinds.attention import is_special
 
 Writes = Literal["nothing", "continuation", "target"]
 SPLITS = Wanted(
@@ -66,6 +68,7 @@ def from_module(
     start: int | str | None = None,
     end: int | str | None = None,
     pad: int | str | None = None,
+    source_pad: int | str | None = None,
     mask: str | None = None,
     target_tokenize: Splits | Vocabulary | None = None,
     target_pieces: Pieces | None = None,
@@ -85,7 +88,10 @@ def from_module(
     writes: "nothing"; "continuation" of the text that it reads; or a "target" for a source.
     run: (ids [1, T]), or for a target (source [1, S], target [1, T]) -> logits [1, T, V]; of what
         writes nothing, any output. Left out: the module itself.
-    start, end, pad: ids or pieces; a target begins with `start`, which it must have.
+    start, end, pad: ids or pieces, of the target where that has a vocabulary of its own; a target
+        begins with `start`, which it must have.
+    source_pad: the same as pad, of such a target's source; left out, it is the piece that `pad` is,
+        or another special one of its id.
     mask: the argument of `run`, or of the module, that takes a mask of the text or source: bool
         [B, T], True at its tokens, False at padding. With it, or where the module knows padding by
         its id `pad`, a survey reads texts in batches, and edits are tried in the rows of one, if
@@ -122,21 +128,28 @@ def from_module(
     read, names_out = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
     if not read:
         raise InputError("pieces must name every id: without names range(n) does.")
-    bos, eos, pad_id = (_id(each, names_out) for each in (start, end, pad))
+    has_two = target_pieces is not None
+    of = " of the target" if has_two else ""
+    bos, eos = _id(start, names_out, of), _id(end, names_out, of)
+    pad_id = _id(pad, names_out, f"{of}, whose pad it is; source_pad is the source's" if of else "")
     special = [id for id in (bos, eos, pad_id) if id is not None]
     reads = splitter(tokenize)
     if target_tokenize is None and target_pieces is None:
         target_tokenize = tokenize
     splits = None if target_tokenize is None else splitter(target_tokenize, is_target=True)
+    source_special = special_of(tokenize, pieces)
+    special += special_of(target_tokenize, target_pieces) if has_two else source_special
     tokenizer: Tokenizer = OwnTokenizer(read, special, reads, detokenize, splits, eos)
     kind = "characters" if getattr(tokenizer, "kind", "") == "characters" else "own"
-    source_pad = pad_id
-    if target_pieces is not None:
-        has_pad = pad in read if isinstance(pad, str) else pad_id is not None and pad_id < len(read)
-        source_pad = _id(pad, read) if has_pad else None
-        source = OwnTokenizer(read, [] if source_pad is None else [source_pad], reads)
+    source_pad_id = _id(source_pad, read, " of the source")
+    if has_two:
         target = OwnTokenizer(names_out, special, None, detokenize, splits, eos)
-        tokenizer = PairTokenizer(source, target)
+        if source_pad_id is None:
+            source_pad_id = _same(pad, OwnTokenizer(read, source_special), target)
+        pads = [] if source_pad_id is None else [source_pad_id]
+        tokenizer = PairTokenizer(OwnTokenizer(read, [*pads, *source_special], reads), target)
+    elif source_pad is not None:
+        raise InputError("Source and target have one vocabulary: say pad, and leave source_pad.")
     name = name_of(module)
     config = OwnConfig(
         module=name,
@@ -147,7 +160,7 @@ def from_module(
         eos_id=eos,
         classes=_texts("classes", classes),
         mask=mask,
-        source_pad_id=None if target_pieces is None else source_pad or 0,
+        source_pad_id=-1 if has_two and source_pad_id is None else source_pad_id,
     )
     family = FAMILIES[writes]
     opens_at = (list(family.attentions)[-1], 0, 0)
@@ -199,17 +212,38 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
     return tuple(every)
 
 
-def _id(token: int | str | None, names: Sequence[str]) -> int | None:
-    """The id of a token that is given by its id or its piece. Raises InputError."""
+def _id(token: int | str | None, names: Sequence[str], of: str = "") -> int | None:
+    """The id of a token that is given by its id or its piece; of: whose. Raises InputError."""
     if isinstance(token, str):
         if token not in names:
-            raise InputError(f"There is no piece {token!r} among the {len(names)} pieces.")
+            raise InputError(f"There is no piece {token!r} among the {len(names)} pieces{of}.")
         return names.index(token)
     if token is not None and not is_whole(token):
         raise InputError(f"A token is an id or a piece, which {thing(token)} is not.")
     if token is not None and not 0 <= token < len(names):
-        raise InputError(f"There is no token {token}: the pieces have names from 0 on.")
+        raise InputError(f"There is no token {token} among the {len(names)} pieces{of}.")
     return token
+
+
+def _same(pad: int | str | None, source: OwnTokenizer, target: OwnTokenizer) -> int | None:
+    """The id in a source of the padding of a target, if it has such a piece.
+
+    Raises InputError for an id that means words in the two: one of them would be taken for padding.
+    """
+    pieces = [source.token(id) for id in range(source.vocab_size)]
+    if isinstance(pad, str):
+        return next((it.id for it in pieces if it.piece == pad), None)
+    if pad is None or pad >= len(pieces):
+        return None
+    one, other = pieces[pad], target.token(pad)
+    if one.piece == other.piece or (one.special and is_special(other.piece)):
+        return pad
+    if is_special(other.piece):
+        return None
+    raise InputError(
+        f"pad is the target's, where {pad} is {other.piece!r}, and {one.piece!r} in the source: "
+        f"say source_pad={pad} if that is meant, and pad by its piece if there is any."
+    )
 
 
 def _file_of(function: object) -> Path:

@@ -231,6 +231,27 @@ def names_of(pieces: Pieces) -> Names:
     return names
 
 
+def special_of(*owners: Any) -> list[int]:
+    """The ids that tokenizers of the libraries call special, or put around a text themselves.
+
+    Of others, such as functions, there are none. What stands for unknown words is none.
+    """
+    ids: set[int] = set()
+    for owner in owners:
+        added = getattr(owner, "get_added_tokens_decoder", None)
+        tokens = added() if added else getattr(owner, "added_tokens_decoder", {})
+        unknown = getattr(getattr(owner, "model", owner), "unk_token", None)
+        ids |= {id for id, it in tokens.items() if it.special and it.content != unknown}
+        if added:  # the library has no other way to ask for the tokens of a template
+            around = owner.encode("")
+            ids |= {
+                id
+                for id, is_one in zip(around.ids, around.special_tokens_mask, strict=True)
+                if is_one
+            }
+    return sorted(ids)
+
+
 def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
     return id in special or (is_special(name) and name not in SPACE_NAMES)
 

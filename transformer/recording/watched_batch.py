@@ -30,7 +30,8 @@ def reads_masks(checkpoint: Checkpoint) -> bool:
     """Tell whether a model that is watched is told what is padding, or may know it by its id."""
     model = checkpoint.model
     if isinstance(model, OwnModel):
-        return model.config.mask is not None or model.config.pad_id >= 0
+        pads = (model.config.pad_id, model.config.source_pad_id)
+        return model.config.mask is not None or any(each is not None and each >= 0 for each in pads)
     if not isinstance(model, HuggingFaceModel):
         return False
     return "attention_mask" in signature(type(model.inner).forward).parameters
@@ -48,7 +49,7 @@ def watched_calls_of_batch(
     """
     pad = max(0, checkpoint.config.pad_id)  # -1 stands for none
     of_source: int | None = getattr(checkpoint.config, "source_pad_id", None)
-    pads = [pad if of_source is None else of_source, pad]
+    pads = [pad if of_source is None else max(0, of_source), pad]
     arguments = list(zip(*(each.inputs for each in passes), strict=True))
     inputs = [
         padded_batch(rows, pad, checkpoint.device)

@@ -4,10 +4,12 @@ import os
 import socket
 import sys
 import webbrowser
+from collections.abc import Mapping, Sequence
 from logging import ERROR, getLogger
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Literal, cast, overload
+from warnings import warn
 
 import torch
 from torch import nn
@@ -17,8 +19,9 @@ from transformer.checkpoint import check_open
 from transformer.discover import discover
 from transformer.extras import require
 from transformer.formats.own_module import offer
-from transformer.inputs import NUMBER, TEXT, YES_OR_NO, check
+from transformer.inputs import TEXT, YES_OR_NO, Wanted, check, check_call, is_whole, thing
 from transformer.own_module.model import OwnModel
+from transformer.refusal import quoted
 from viz.app_packages import st
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import explored
@@ -31,7 +34,9 @@ WAIT = 60.0
 
 WANTED = {
     "block": YES_OR_NO.or_none,
-    "port": NUMBER.or_none,
+    "port": Wanted(
+        lambda value: is_whole(value) and 1 <= value <= 65_535, "a port from 1 to 65535"
+    ).or_none,
     "address": TEXT,
     "opens_browser": YES_OR_NO,
     "live": YES_OR_NO,
@@ -67,7 +72,8 @@ def explore(
         examples, ...); or what that gave.
     block: True: it returns only when the server ends; None: not in a notebook or an interactive
         shell.
-    port, address: of the server; without a port the first free one.
+    port, address: of the server; without a port the first free one. There is one server: a second
+        call adds its module to that, wherever it is, with a warning if it asks for another port.
     opens_browser: False: nothing is opened.
     live: of a checkpoint that was trained here, or of its name: a picture instead, of all heads and
         of the one that is clicked, whose reader types without a server.
@@ -79,23 +85,39 @@ def explore(
     choices |= {"opens_browser": opens_browser, "live": live}
     check("explore", choices, WANTED)
     if live:
+        if inputs or options:
+            raise InputError("explore with live=True takes a checkpoint and nothing else.")
         whole = load_checkpoint(module) if isinstance(module, str | Path) else module
         check_open(whole)
         return explored(cast(Checkpoint, whole))
     require("app")
-    own = cast(nn.Module, module)  # a name is none, and is refused by what takes modules
-    checkpoint = module if isinstance(module, Checkpoint) else from_module(own, *inputs, **options)
-    if not isinstance(checkpoint.model, OwnModel):
-        raise InputError(
-            "explore takes a torch module, or what from_module gives; the app opens checkpoints "
-            "in files by their paths."
-        )
+    checkpoint = _own(module, inputs, options)
     try_out(checkpoint)
     offer(checkpoint)
     os.environ.setdefault("HEADSCOPE_THREADS", str(torch.get_num_threads()))  # as it is here
     if block is None:
         block = not hasattr(sys, "ps1")
     return serve(block, port, address, opens_browser)
+
+
+def _own(module: object, inputs: Sequence[Any], options: Mapping[str, Any]) -> Checkpoint:
+    """The checkpoint of a module of one's own. Raises InputError."""
+    if isinstance(module, Checkpoint) and isinstance(module.model, OwnModel):
+        if inputs or options:
+            more = ", ".join(options) or thing(inputs[0])
+            raise InputError(
+                f"explore takes what from_module gave by itself: give {more} to from_module."
+            )
+        return module
+    if isinstance(module, Checkpoint | str | Path):
+        name = module.name if isinstance(module, Checkpoint) else module
+        raise InputError(
+            f"explore takes a torch module, or what from_module gave. {quoted(str(name))} names a "
+            f"checkpoint: explore(..., live=True) shows one that was trained here as a picture, "
+            f"and make run CHECKPOINT={name} opens any in the app."
+        )
+    check_call("explore", from_module, module, *inputs, **options)
+    return from_module(cast(nn.Module, module), *inputs, **options)
 
 
 def try_out(checkpoint: Checkpoint) -> None:
@@ -122,6 +144,8 @@ def serve(
     OPENS["at"] = at
     if st.runtime.exists():
         whole = _whole(str(st.get_option("server.address")), int(st.get_option("server.port")))
+        if port not in (None, st.get_option("server.port")):
+            warn(f"The app runs at {whole} already: port={port} has no effect.", stacklevel=3)
         if opens_browser:
             webbrowser.open(whole)
         return whole

@@ -8,9 +8,24 @@ import tokenizers
 import torch
 from tokenizers import models, pre_tokenizers, processors
 from torch import Tensor, nn
-from transformers import BatchEncoding, PreTrainedTokenizerFast
+from transformers import (
+    BatchEncoding,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
 
-from transformer import Checkpoint, InputError, decode, evidence, from_module, record, survey
+from transformer import (
+    Checkpoint,
+    CheckpointError,
+    InputError,
+    decode,
+    evidence,
+    from_module,
+    load_checkpoint,
+    record,
+    survey,
+)
 from transformer.causes.contrast import contrast
 from transformer.causes.pruning import reference
 
@@ -153,3 +168,80 @@ def test_what_splits_no_target_is_said() -> None:
     strange = from_module(Writer(), ids, READ, "a", target_tokenize=lambda text: [7], **ends)
     with pytest.raises(InputError, match="target_tokenize gave the id 7"):
         record(strange, "a", "eins")
+
+
+@pytest.mark.parametrize("by", ["added", "template"])
+def test_tokens_that_a_tokenizer_calls_special_are(by: str) -> None:
+    pieces = [*READ, "[END]", "what?"]
+    inner = library(pieces)
+    if by == "added":
+        inner.add_special_tokens(["[END]", "what?"])
+    else:
+        inner.post_processor = processors.TemplateProcessing("$A [END]", None, [("[END]", 5)])
+    inner.model.unk_token = "what?"
+    checkpoint = from_module(Writer(), inner, pieces)
+    special = [it.piece for it in map(checkpoint.tokenizer.token, range(7)) if it.special]
+    assert special == ["<pad>", "[END]"]
+    wrapped = PreTrainedTokenizerFast(tokenizer_object=inner, unk_token="what?")  # type: ignore[no-untyped-call]
+    if by == "added":
+        assert from_module(Writer(), wrapped, pieces).tokenizer.token(5).special
+
+
+def padded(**pads: Any) -> Checkpoint:
+    more: dict[str, Any] = {"target_tokenize": words_to_ids, "target_pieces": WRITTEN}
+    return from_module(
+        Writer(), ids, READ, "a b c", writes="target", start="<s>", end="</s>", **more, **pads
+    )
+
+
+@pytest.mark.parametrize(
+    ("pads", "says"),
+    [
+        ({"pad": "<pad>"}, "of the target"),
+        ({"pad": 99}, "of the target"),
+        ({"source_pad": "eins"}, "of the source"),
+        ({"pad": 2}, "'eins', and 'b' in the source"),
+    ],
+)
+def test_padding_is_of_a_side(pads: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        padded(**pads)
+
+
+@pytest.mark.parametrize("pads", [{}, {"source_pad": "<pad>"}, {"source_pad": 0, "pad": "</s>"}])
+def test_a_sources_padding_takes_no_token_of_a_target(pads: dict[str, Any]) -> None:
+    checkpoint = padded(**pads)
+    recording = record(checkpoint, "a b c", "eins zwei")
+    assert [token.piece for token in recording.target] == ["eins", "zwei", "</s>"]
+    many = survey(checkpoint, ["a b c", "a"], ["eins zwei", "drei"])
+    assert not many.left_out
+
+
+def test_one_vocabulary_has_one_padding() -> None:
+    with pytest.raises(InputError, match="leave source_pad"):
+        from_module(Writer(), ids, READ, "a b c", source_pad=0)
+
+
+@pytest.mark.parametrize("more", [{}, {"mask": "attention_mask"}])
+def test_an_encoder_decoder_of_the_library_takes_its_target_by_name(more: dict[str, Any]) -> None:
+    one = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2, "vocab_size": 5}
+    model = T5ForConditionalGeneration(T5Config(**one, decoder_start_token_id=0)).eval()
+    checkpoint = from_module(model, ids, READ, "a b", writes="target", start=0, **more)
+    recording = record(checkpoint, "a b c", "d a")
+    with torch.no_grad():
+        args = {"input_ids": torch.tensor([[1, 2, 3]]), "decoder_input_ids": torch.tensor([[0, 4]])}
+        torch.testing.assert_close(recording.logits, model(**args).logits[0])
+    assert decode(checkpoint, "a b c", max_len=2).target
+
+
+def test_logits_of_another_vocabulary_are_told_of_target_pieces() -> None:
+    checkpoint = from_module(Writer(), ids, READ, "a b", writes="target", start="a")
+    with pytest.raises(InputError, match=r"\[1, T, 5\].*target_pieces"):
+        record(checkpoint, "a b", "c")
+
+
+def test_a_module_where_a_path_or_a_checkpoint_is_wanted_is_named_in_a_line() -> None:
+    with pytest.raises(CheckpointError, match=r"^.* Writer .*record\(module, .*from_module.*$"):
+        load_checkpoint(Writer())  # type: ignore[arg-type]
+    with pytest.raises(CheckpointError, match=r"^Writer is not"):
+        decode(Writer, "a b")  # type: ignore[arg-type]

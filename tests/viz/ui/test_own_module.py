@@ -12,7 +12,7 @@ from torch import nn
 from tests.transformer.own_module.test_examples import built
 from tests.viz.ui.test_app import components, pictures, said, start, widget
 from tests.viz.ui.test_branches import typed
-from transformer import CheckpointError, InputError, from_module
+from transformer import CheckpointError, InputError, from_module, record
 from transformer.formats import own_module
 from transformer.formats.own_module import offer
 from viz import explore
@@ -73,6 +73,36 @@ def test_explore_says_at_once_what_does_not_run() -> None:
         explore(nn.Linear(2, 2), lambda text: [1], "ab", "ab", writes="target", start="a")
     with pytest.raises(InputError, match="tokenize must give the ids"):
         explore(from_module(nn.Linear(2, 2), len, "ab", "ab"))
+
+
+OWN = from_module(nn.Linear(2, 2), len, "ab", "ab")
+
+
+@pytest.mark.parametrize(
+    ("args", "options", "says"),
+    [
+        ((nn.Linear(2, 2),), {}, "^explore: .*tokenize"),
+        ((nn.Linear(2, 2), len, "ab"), {"wriets": "nothing"}, "^explore: .*wriets"),
+        ((OWN,), {"wriets": "nothing"}, "wriets to from_module"),
+        ((OWN, len, "ab"), {}, "the function len to from_module"),
+        (("copy",), {}, "live=True.*CHECKPOINT=copy"),
+        (("copy", "a text"), {"live": True}, "nothing else"),
+        ((OWN,), {"port": 80_000}, "port from 1 to 65535"),
+        ((OWN,), {"port": 0}, "port from 1 to 65535"),
+    ],
+)
+def test_explore_refuses_what_it_does_not_take(
+    args: tuple[object, ...], options: dict[str, object], says: str
+) -> None:
+    with pytest.raises(InputError, match=says):
+        explore(*args, **options)  # type: ignore[call-overload]
+
+
+def test_record_refuses_what_it_does_not_take() -> None:
+    with pytest.raises(InputError, match=r"^record: .*inputs"):
+        record(nn.Linear(2, 2))  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="an instance with its weights, not the class Linear"):
+        record(nn.Linear, [1])  # type: ignore[call-overload]
 
 
 @pytest.mark.parametrize(
