@@ -16,7 +16,6 @@ from transformer.commands.command import Command, Result, add_checkpoint
 from transformer.corpus.targets import decode_many
 from transformer.decoding import Decoding, InputError, decode, decoding_methods
 from transformer.decoding.method import Method
-from transformer.decoding.steps import written_text
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting, remarks, text_read, turn_of
 from transformer.refusal import Refusal, quoted, visible

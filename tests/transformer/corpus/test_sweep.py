@@ -1,9 +1,12 @@
-import csv
-from io import StringIO
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from transformer import InputError, decode, load_checkpoint, record
+from tests.transformer.hugging_face.saving import save, writer
+from transformer import Checkpoint, InputError, decode, load_checkpoint, record
+from transformer.analysis import corpus_sweep
 from transformer.analysis.ablation import sweep
 from transformer.analysis.corpus_sweep import Worth
 from transformer.analysis.scored import output_of

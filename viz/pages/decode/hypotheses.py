@@ -7,7 +7,6 @@ from transformer import Decoding, Recording
 from transformer.analysis.scored import word_log_probabilities
 from transformer.decoding.reranking import Base, by_gnmt, by_length
 from transformer.decoding.search_tree import Node, SearchTree
-from transformer.decoding.steps import written_text
 from viz.components.search_tree.search_tree import DecodeTree, name_of
 from viz.exhibits.exhibit import Actions, Exhibit, Line, PictureAt, Span, Words
 from viz.export import rows_csv
