@@ -296,12 +296,3 @@ def _write(line: _Line, own: Tensor, ruled: Tensor | None, course: Course, why: 
 
     line.nodes.append(note_step(course.trail, line.nodes[-1], own, chosen, reason))
     line.ids.append(chosen)
-
-
-def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[int]) -> str:
-    """The generated text; after a prompt everything that follows it, the space included."""
-    text = checkpoint.tokenizer.decode
-    if not checkpoint.family.continues:
-        return text(ids)
-    begun, whole = text(sources), text([*sources, *ids])
-    return whole.removeprefix(begun) if whole.startswith(begun) else text(ids)

@@ -1,4 +1,6 @@
+import csv
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
