@@ -153,6 +153,9 @@ class ByName(dict[str, T]):
     HAS_NO = "This has no"
     ERROR: type[NoSuchName] = NoSuchName
 
+    def __repr__(self) -> str:
+        return keys_in_a_line(self)
+
     def __missing__(self, name: object) -> T:
         there = f"there is {', '.join(self)}" if self else "there is none"
         raise self.ERROR(f"{self.HAS_NO} {quoted(name)}: {there}.")
@@ -161,9 +164,6 @@ class ByName(dict[str, T]):
 class _Kinds(ByName["Attention"]):
     HAS_NO = "This recording has no attention"
     ERROR = NoSuchKind
-
-    def __repr__(self) -> str:
-        return keys_in_a_line(self)
 
 
 @fields_in_help
