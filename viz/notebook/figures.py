@@ -203,13 +203,13 @@ def heads_table(
     of = ""
     if isinstance(survey, str | Path):
         folder = locate(survey, may_fetch=False)
-        kept = shipped_survey(folder)
-        if kept is None:
+        shipped = shipped_survey(folder)
+        if shipped is None:
             raise InputError(
                 f"heads_table: {folder.name} has no survey beside it: give one that "
                 "survey(checkpoint, sentences) makes."
             )
-        survey, of = kept, f"{folder.name}, SHA-256 {fingerprint(folder)[:DIGITS]}"
+        survey, of = shipped, f"{folder.name}, SHA-256 {fingerprint(folder)[:DIGITS]}"
     if isinstance(survey, Survey):
         survey = ShippedSurvey(survey, {}, {}, {}, {}, {}, "nats", "")
     atlas = Atlas(survey)
