@@ -230,15 +230,15 @@ class OwnModel(nn.Module):
         return output
 
     def _pass(self, inputs: Sequence[Tensor], named: dict[str, Any]) -> Any:
-        args = [ids.clone() for ids in inputs]
-        if self._second is not None:
-            named = {**named, self._second: args.pop()}
         with (
             self._lock,  # it may keep something of a pass in itself
             torch.inference_mode(False),  # else what it keeps could never be trained again
             torch.no_grad(),
             callers_state(),
         ):
+            args = [ids.clone() for ids in inputs]  # here: one of inference mode is not followed
+            if self._second is not None:
+                named = {**named, self._second: args.pop()}
             return (self._run or self.inner)(*args, **named)
 
     def _logits(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
