@@ -20,7 +20,7 @@ export function createAnswers(worker, recorded, changed, failed) {
   // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
   function ask(it, needed, open) {
     const { text, method, prefix, options } = it;
-    const { file } = it.model;
+    const file = it.model?.file; // a figure of one checkpoint has no list of models
     const request = { text, method, prefix, options, edits: listed(it.edits), b: it.b?.request, file };
     const key = JSON.stringify([open, request]);
     const isHere = ([name, of]) => own.shown.get(name)?.of === JSON.stringify(of);
