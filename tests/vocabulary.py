@@ -10,7 +10,7 @@ ORDER = (
     *("text", "sentences", "target", "targets", "name", "kind", "layer", "head", "heads"),
     *("query", "key", "word", "other", "lens", "words"),
     *("method", "edits", "second", "prefix", "force", "forbid"),
-    *("show", "sort", "path", "metric", "numbers", "theme", "height", "live"),
+    *("show", "sort", "path", "step", "metric", "numbers", "theme", "height", "live"),
     *("batch", "on_step", "on_token"),
 )
 """What a public function has of these, it has in this order: what is looked at, its text, the place

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from inspect import signature
+from inspect import isfunction, signature
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,21 +12,19 @@ import torch
 
 import viz
 from tests.transformer.watch.invented import TOKENS, D, HeadsAsAxis
+from tests.vocabulary import FORMER, ORDER
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, strongest_weight
 from transformer.old_spelling import Respelled
 from viz import cell_steps, decode_player, head_grid, head_map, head_view
 from viz.notebook.tracking import Track
 
-ORDER = (
-    *("module", "inputs", "tokens"),
-    *("decoding", "recording", "evidence", "survey", "text", "target", "name"),
-    *("kind", "layer", "head", "heads", "query", "key", "word", "lens", "words"),
-    *("show", "sort", "path", "step", "metric", "numbers", "theme", "height", "live"),
-)
-"""Names of arguments in the one order in which they stand."""
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    **{name: getattr(viz, name) for name in viz.__all__ if name not in ("Picture", "panels")},
+    **{
+        name: function
+        for name in viz.__all__
+        if isfunction(function := getattr(viz, name)) and name != "panels"
+    },
     "Track.picture": Track.picture,
 }
 TEXT = "The neighbours gardened."
@@ -51,7 +49,7 @@ def test_arguments_stand_in_one_order(name: str) -> None:
     names = [each for each in signature(FUNCTIONS[name]).parameters if each in ORDER]
     assert names == sorted(names, key=ORDER.index)
     assert len(names) > (name != "explore")
-    assert {"source", "model", "selection"}.isdisjoint(signature(FUNCTIONS[name]).parameters)
+    assert {*FORMER, "model", "selection"}.isdisjoint(signature(FUNCTIONS[name]).parameters)
 
 
 @pytest.mark.parametrize("draw", [head_view, head_grid, head_map])
