@@ -263,7 +263,7 @@ class SigmoidAttention(Embedded):
         return self.to_out(joined(torch.sigmoid(q @ k.mT - math.log(x.size(1))) @ v))
 
 
-@case(TEXT, "refused")
+@case(f"{TEXT}.")  # the 1 is a key of no token: a sink
 class SoftmaxOffByOne(Embedded):
     def attend(self, x: Tensor) -> Tensor:
         q, k, v = (heads(f(x)) for f in (self.to_q, self.to_k, self.to_v))
