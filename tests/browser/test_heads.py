@@ -242,6 +242,7 @@ def test_drawn_cells_are_answered_by_heads_that_open_on_explore(page: Page, addr
     page.locator(".head-view").first.wait_for()
     page.go_back()
     expect(drawn).to_have_count(2)
+    head.wait_for()  # a run that is under way draws the cells anew, and the focus is lost
     painted(page)
     cells.nth(n_columns + 1).focus()
     for key in ("Space", "ArrowRight", "Space"):
