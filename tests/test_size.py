@@ -51,7 +51,7 @@ ROOMS = {
     "transformer/own_module": (863, 4),
     "transformer/positions": (802, 4),
     "transformer/recording": (3_732, 15),
-    "transformer/training": (4_805, 25),
+    "transformer/training": (4_809, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_343, 31),
     "viz": (3_336, 20),

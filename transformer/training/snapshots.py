@@ -24,7 +24,7 @@ from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, quoted
 from transformer.training.history import Snapshot
 from transformer.watch import record_module
 
@@ -259,7 +259,7 @@ class Tracking:
         """Count a step of the optimizer, and make a snapshot of every so many.
 
         loss, validation_loss: numbers or tensors of one. A pass that fails is one of the course's
-        problems: it stops no training.
+        problems: it stops no training. Raises InputError for a loss that is no number.
         """
         self._n += 1
         self.log(loss, validation_loss)
@@ -272,7 +272,11 @@ class Tracking:
             stride, rows = self._losses.get(name, (1, []))
             if value is None or self._n % stride:
                 continue
-            number = float(value.detach() if isinstance(value, Tensor) else value)
+            try:
+                number = float(value.detach() if isinstance(value, Tensor) else value)
+            except (TypeError, ValueError, RuntimeError) as error:
+                message = f"{name} must be a number, or a tensor of one, not {quoted(value)}."
+                raise InputError(message) from error
             rows.append((self._n, number))
             if len(rows) > MOST_LOGGED:
                 stride, rows = 2 * stride, rows[1::2]

@@ -228,3 +228,9 @@ def test_a_training_has_a_figure_for_a_paper(tmp_path: Path) -> None:
         tracked.picture().svg(caption="A head.")
     with pytest.raises(FigureError, match=r"\.csv"):
         tracked.save(tmp_path / "a.json")
+
+
+@pytest.mark.parametrize("loss", ["x", torch.ones(3), [1.0], {}])
+def test_a_loss_that_is_no_number_is_a_sentence(loss: Any) -> None:
+    with track(Model(), IDS, PIECES, every=1) as tracked, pytest.raises(InputError):
+        tracked.step(loss)
