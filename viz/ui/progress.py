@@ -221,8 +221,7 @@ def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) ->
     is_going = not now.is_over or now.is_asked_on
     now.is_asked_on = is_going
 
-    @st.fragment(run_every=TICK if is_going else None)
-    def part() -> None:
+    def growing() -> None:
         now.look()
         _charge(now)
         is_other = now not in session().studies.values()  # another one goes on in its place
@@ -237,7 +236,14 @@ def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) ->
         if draw is not None and latest is not None:
             draw(latest)
 
-    part()
+    def at_rest() -> None:
+        growing()
+
+    # Of another name, so a last look that the browser has asked for meanwhile finds no such part.
+    # It would draw this one again, and until then what this run has drawn would be gone: at the
+    # beginning of a part's run Streamlit drops what is not sent yet of that part.
+    part, every = (growing, TICK) if is_going else (at_rest, None)
+    st.fragment(part, run_every=every)()
 
 
 def _charge(now: Follower[Any]) -> None:
