@@ -4,6 +4,7 @@ import ast
 import re
 import shlex
 import sys
+from collections import Counter
 from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
@@ -264,3 +265,10 @@ def test_one_version() -> None:
     assert fields["version"] == version
     assert fields["year"] == str(citation["date-released"].year)
     assert fields["url"] == citation["repository-code"]
+
+
+def test_a_change_is_told_once() -> None:
+    """A merge of two branches may keep the lines of both."""
+    lines = [line for line in (ROOT / "CHANGELOG.md").read_text("utf-8").splitlines() if line]
+    twice = [line for line, n in Counter(lines).items() if n > 1]
+    assert not twice, twice

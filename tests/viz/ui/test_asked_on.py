@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -17,11 +16,15 @@ class Rerun(Exception):
 
 
 def test_a_page_drawn_after_the_end_stops_the_asking(monkeypatch: pytest.MonkeyPatch) -> None:
-    every: list[float | None] = []
+    """And the last part has another name: what the browser asks for late, of the old one, is gone.
 
-    def fragment(run_every: float | None) -> Callable[[Any], Any]:
-        every.append(run_every)
-        return lambda part: part
+    Of the same name it would be drawn twice, and be away from the page in between.
+    """
+    asked: list[tuple[str, float | None]] = []
+
+    def fragment(part: Callable[[], None], run_every: float | None) -> Callable[[], None]:
+        asked.append((part.__qualname__, run_every))
+        return part
 
     def rerun() -> None:
         raise Rerun
@@ -36,4 +39,6 @@ def test_a_page_drawn_after_the_end_stops_the_asking(monkeypatch: pytest.MonkeyP
     with pytest.raises(Rerun):  # the page's part is drawn before the timer comes
         progress._watch(now)
     progress._watch(now)
-    assert every == [progress.TICK, progress.TICK, None]
+    names, every = zip(*asked, strict=True)
+    assert every == (progress.TICK, progress.TICK, None)
+    assert names[0] == names[1] != names[2]
