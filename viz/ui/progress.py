@@ -32,8 +32,6 @@ from viz.state.page import Pane
 from viz.state.state import change, note, session
 from viz.ui.hand_over import WaitOffer, beside, offered
 
-# A study on a page: how far it is, what stops it, and what lets it go on.
-
 TICK = 0.7
 """Seconds between two looks at work that goes on."""
 AT_ONCE = 10
@@ -239,11 +237,9 @@ def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) ->
     def at_rest() -> None:
         growing()
 
-    # Of another name, so a last look that the browser has asked for meanwhile finds no such part.
-    # It would draw this one again, and until then what this run has drawn would be gone: at the
-    # beginning of a part's run Streamlit drops what is not sent yet of that part.
-    part, every = (growing, TICK) if is_going else (at_rest, None)
-    st.fragment(part, run_every=every)()
+    # Of another name: a look that the browser asked for meanwhile finds no such part. It would draw
+    # this one again, and begin with dropping what of it is not sent yet: the page would be empty.
+    st.fragment(growing if is_going else at_rest, run_every=TICK if is_going else None)()
 
 
 def _charge(now: Follower[Any]) -> None:
