@@ -4,6 +4,7 @@
 const PART = "[data-ahead]";
 const LONGEST = 400; // ms that a link waits for its part
 const LATE = 600; // ms after a run in which what it drew is surely there
+const GONE = 5000; // ms in which a run begins, on a slow line and a busy machine, too
 
 // part: what is shown ahead of a run; held: the link that had the focus.
 const ahead = { asked: 0, part: null, held: null };
@@ -54,19 +55,23 @@ function put(text, parent) {
   settle(part);
 }
 
-// In each frame until no run has gone on for a while. Where none drew the part, as where the server is
-// gone, the one of before is shown again.
+// In each frame until a run has drawn the part, and none has gone on for a while. Where none does, as
+// where the server is gone, the one of before is shown again.
 async function settle(part) {
   let rested = performance.now(); // since then
-  while (ahead.part === part && performance.now() - rested < LATE) {
-    look(part);
+  let patience = GONE;
+  while (ahead.part === part && performance.now() - rested < patience) {
+    const isDrawn = look(part);
+    const isGoing = !document.querySelector('[data-test-script-state="notRunning"]');
+    if (isGoing || (isDrawn && patience === GONE)) [rested, patience] = [performance.now(), LATE];
     await new Promise((go) => requestAnimationFrame(go));
-    if (!document.querySelector('[data-test-script-state="notRunning"]')) rested = performance.now();
   }
-  if (ahead.part === part) drop();
+  if (ahead.part !== part) return;
+  look(part); // a frame may be longer than all that: what was drawn in it has the focus
+  drop();
 }
 
-// A run has drawn the part, or one that was asked for before and comes late.
+// A run has drawn the part, or one that was asked for before and comes late. Returns whether it is there.
 function look(part) {
   const own = [...document.querySelectorAll(PART)].find((each) => each !== part);
   if (own?.dataset.at === part.dataset.at) {
@@ -77,6 +82,7 @@ function look(part) {
     own.parentElement.append(part);
   }
   if (document.activeElement === document.body) linkOf(part.isConnected ? part : own)?.focus({ preventScroll: true });
+  return own?.dataset.at === part.dataset.at;
 }
 
 // Who followed a link by its key is at the same one again.
