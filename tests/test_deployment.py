@@ -163,6 +163,7 @@ async def shown(address: str) -> tuple[str, ...]:
         return visitor.shown[1]
 
 
+@pytest.mark.thorough
 def test_the_image_holds_all_that_the_app_needs(image: Image) -> None:
     files = {file for file in image.folder.rglob("*") if file.is_file()}
     assert asyncio.run(shown(image.address))[:4] == tuple("3729")

@@ -313,6 +313,7 @@ def test_what_a_package_index_shows_stands_by_itself(wheel: Path, target: Path) 
     assert all(link.startswith(("https://", "#")) for link in links)
 
 
+@pytest.mark.thorough
 def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(
     target: Path, tmp_path: Path
 ) -> None:
@@ -331,6 +332,7 @@ def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(
     assert places["a lesson"].count("scene is left to its words") == 4
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_that_is_left_out_is_said_with_its_place(target: Path, tmp_path: Path) -> None:
     folder = target / "headscope" / "checkpoints" / "sentiment-mean"
     assert [file.name for file in folder.iterdir()] == [LEFT_OUT]
@@ -353,6 +355,7 @@ def files(folder: Path) -> list[Path]:
     ]
 
 
+@pytest.mark.thorough
 def test_no_file_in_it_imports_by_the_names_of_the_repository(target: Path) -> None:
     for file in (target / "headscope").rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -370,6 +373,7 @@ def test_no_file_in_it_imports_by_the_names_of_the_repository(target: Path) -> N
             assert not {name.partition(".")[0] for name in names} & {"transformer", "viz"}, file
 
 
+@pytest.mark.thorough
 def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: Path) -> None:
     (desk / "uses.py").write_text(USES)
     script = (sys.executable, "uses.py", str(target))

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.server import DESKTOP, becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
 from tests.browser.test_app import go_to, open_app, visit, wait_for_map
-from tests.representatives import cases
+from tests.representatives import cases, thorough
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
@@ -72,6 +72,7 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     becomes(lambda: query(page), chosen | {"step": "1"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pause", cases([10, 50, 100, 200], {"while a run goes on": 50}))
 def test_back_and_forward_faster_than_the_server(
     browser: Browser, address: str, pause: int
@@ -134,6 +135,7 @@ def test_a_step_just_before_a_link_is_not_of_the_address_that_it_leads_to(
     becomes(lambda: query(page).get(name), following)
 
 
+@pytest.mark.thorough
 def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:
     visit(page, f"{address}/inspect?inspect=tensor&checkpoint=copy")
     first = page.get_by_role("slider", name="Rows").first
@@ -182,6 +184,7 @@ def line(address: str) -> Iterator[SlowLine]:
         yield line
 
 
+@pytest.mark.thorough
 def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
     line: SlowLine, page: Page
 ) -> None:
@@ -205,7 +208,7 @@ def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
 
 
 @pytest.mark.parametrize(
-    "link", ["", "explore?layer=1", "why_attention", "inspect?checkpoint=copy"]
+    "link", ["", *map(thorough, ["explore?layer=1", "why_attention", "inspect?checkpoint=copy"])]
 )
 def test_nothing_that_a_page_asks_for_is_missing(browser: Browser, address: str, link: str) -> None:
     """In a browser that has kept nothing: Streamlit looks for the server below the page first."""

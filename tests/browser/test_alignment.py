@@ -55,6 +55,7 @@ def test_lines_are_drawn_by_a_click_and_stand_out_by_pointing(page: Page, addres
     becomes(lambda: drawn(page), wanted(TYPED))
 
 
+@pytest.mark.thorough
 def test_rows_that_wrap_have_the_lines_of_one_word(page: Page, address: str) -> None:
     visit(page, f"{address}/?text={quote_plus(TEXT)}&alignment=yes")
     becomes(lambda: len(drawn(page)), len(wanted(TEXT)))

@@ -198,6 +198,7 @@ def test_a_link_opens_the_same_screen(page: Page, address: str) -> None:
     expect(page.get_by_label("Sentence")).to_have_value("The cat sleeps.")
 
 
+@pytest.mark.thorough
 def test_positions_shows_every_view(page: Page, address: str) -> None:
     visit(page, f"{address}/positions")
     buttons = page.get_by_test_id("stButtonGroup").first.get_by_role("radio")
@@ -222,6 +223,7 @@ def test_text_the_model_cannot_take_leaves_the_last_result(page: Page, address: 
         assert row(page, "source") == shown
 
 
+@pytest.mark.thorough
 def test_tokens_show_literally(page: Page, address: str) -> None:
     visit(page, address)
     grid = page.locator(".head-grid[data-nonce]")

@@ -15,9 +15,6 @@ BENCHES = discover("tests.bench", "BENCH")
 IN_BROWSER = [name for name, it in BENCHES.items() if isinstance(it, BrowserBench)]
 FEW = {
     "a clock in the app": "heads",
-    "a pointer over a picture alone": "hover",
-    "a page of others": "rivals",
-    "what grows": "tree",
 }
 
 

@@ -126,6 +126,7 @@ def test_pointing_at_a_dimension_names_it_in_its_own_stages(page: Page, apps: st
     expect(root).not_to_contain_text("q[3]")
 
 
+@pytest.mark.thorough
 def test_bars_are_as_long_as_their_values(browser: Browser, apps: str) -> None:
     context = browser.new_context(device_scale_factor=2)
     root = open_cell(context.new_page(), apps, d_key=16, d_value=24, key=5)

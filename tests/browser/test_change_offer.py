@@ -37,6 +37,7 @@ def test_it_comes_into_its_place_and_changes_the_sentence(page: Page, address: s
     expect(offer(page)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_it_goes_with_its_sentence(page: Page, address: str) -> None:
     """While somebody types it is not there; where nothing is found its place stays empty."""
     visit(page, f"{address}/?text={DOGS.replace(' ', '+')}")
@@ -66,6 +67,7 @@ def test_a_word_that_is_gone_is_pinned_no_more(page: Page, address: str) -> None
     expect(page.locator(".word-card .title")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_word_that_moves_stays_pinned(page: Page, address: str) -> None:
     visit(page, f"{address}/?special=hidden&pins=q7")
     expect(page.locator(".word-card .title")).to_contain_text("“weil”")

@@ -63,6 +63,7 @@ def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str
     expect(title).to_contain_text("special tokens hidden")
 
 
+@pytest.mark.thorough
 def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, address: str) -> None:
     visit(page, address)
     page.get_by_role("button", name="Options", exact=True).click()

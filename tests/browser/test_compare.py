@@ -109,6 +109,7 @@ def test_a_model_is_compared_with_itself_changed(page: Page, address: str) -> No
     expect(largest).to_have_text("0.0000")
 
 
+@pytest.mark.thorough
 def test_an_arrow_of_b_is_cut_and_shown_before_the_run(page: Page, address: str) -> None:
     query = (
         "edited_b=yes&same_head=yes&kind=cross&layer=2&head=3&picture=arrows&tool=arrows&pins=q1"
@@ -176,6 +177,7 @@ def test_one_pointer_marks_the_same_words_in_both(page: Page, address: str, widt
     expect(views.nth(1)).to_have_attribute("data-linked", "")  # greedy has no such word
 
 
+@pytest.mark.thorough
 def test_a_word_of_b_alone_is_pinned_there(page: Page, address: str) -> None:
     """It was a button that did nothing: pins are of the tokens of A."""
     by_beam = BY_GREEDY.replace("method_b=greedy", "decoding=greedy&method_b=beam")
@@ -264,6 +266,7 @@ def _first(view: Locator, rows: list[str]) -> str:
     return rows[round(view.locator(".box").evaluate(f"box => box.scrollTop / {PITCH}"))]
 
 
+@pytest.mark.thorough
 def test_heads_that_changed_stand_first_and_open_in_both(page: Page, address: str) -> None:
     """Above both pictures and within the window; a click on a head shows it in A and in B."""
     snapshot = min(SNAPSHOTS.iterdir())

@@ -16,6 +16,7 @@ from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
 
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import visit
+from tests.representatives import cases
 from transformer.discover import discover
 from viz.commands.opening import read_figure
 from viz.stories.reading import read_story
@@ -108,13 +109,17 @@ def reader(context: BrowserContext) -> Iterator[Page]:
     page.close()
 
 
+FEW = {"a figure, arrays, a page": "explore", "tables of a tree": "decode", "a story": "stories"}
+"""What files are made of -> a page that has them."""
+
+
 def test_every_download_is_among_the_places() -> None:
     assert set(PLACES) == set(discover("viz.pages", "PAGE"))
     named = {title for it in PLACES.values() for each in it.values() for title in each}
     assert named | OF_ENCODERS == titles()
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", cases(PLACES, FEW))
 def test_every_download_gives_a_file_that_opens(
     page: Page, reader: Page, address: str, tmp_path: Path, name: str
 ) -> None:

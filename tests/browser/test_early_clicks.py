@@ -104,11 +104,8 @@ EARLY = {
     ),
 }
 FEW = {
-    "a component of ours": "a token",
     "several, and a field of Streamlit": "a head, a token and a field",
     "an edit": "a head to switch off",
-    "a player": "a step",
-    "a pane of its own": "a token of B alone",
 }
 """What tells the address of a click, and how -> the one that `make test` clicks."""
 

@@ -77,6 +77,7 @@ def test_a_preview_that_comes_after_its_page_is_not_shown(page: Page, address: s
     expect(grid.locator('.cell[data-edited="off"]')).to_have_count(2)
 
 
+@pytest.mark.thorough
 def test_what_became_of_the_output_is_read_out(page: Page, address: str) -> None:
     """In a place that stays, which is what a screen reader follows."""
     open_app(page, f"{address}/?tool=heads")  # a session in which nothing was changed says nothing

@@ -135,6 +135,7 @@ def test_heads_and_pins_stand_in_the_address(page: Page, address: str) -> None:
     expect(token(page, "q5")).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.thorough
 def test_rows_are_named_by_what_they_read_or_wrote(
     page: Page, address: str, recording: Recording
 ) -> None:

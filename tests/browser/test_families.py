@@ -59,6 +59,7 @@ def test_a_generator_goes_on_with_the_prompt(page: Page, address: str) -> None:
     expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
     link = (
         f"{address}/?checkpoint=everyday&text=I+would+like&options.temperature=1.2&options.seed=7"
@@ -88,6 +89,7 @@ def test_an_example_can_be_tried(page: Page, address: str) -> None:
     expect(field).to_have_value("The plot is dull and it goes on far too long.")
 
 
+@pytest.mark.thorough
 def test_a_second_text_is_typed_and_only_what_leads_from_one_to_the_other_is_drawn(
     page: Page, address: str, tmp_path: Path
 ) -> None:

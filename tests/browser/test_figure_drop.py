@@ -57,6 +57,7 @@ def test_a_dropped_figure_opens_the_screen_that_it_was_made_of(
     expect(page).to_have_url(f"{address}/decode?checkpoint=copy")
 
 
+@pytest.mark.thorough
 def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     page: Page, address: str, figure: Path, tmp_path: Path
 ) -> None:

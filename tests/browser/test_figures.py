@@ -282,6 +282,7 @@ def cells(svg: ElementTree.Element, n_rows: int, columns: int | list[float]) -> 
     return image[rows][:, (even * width).astype(int)]
 
 
+@pytest.mark.thorough
 def test_one_key_copies_the_picture_that_is_pointed_at(page: Page, address: str) -> None:
     shown = opened(page, address, "head_view")
     page.mouse.move(0, 0)

@@ -69,6 +69,7 @@ def test_the_saved_talk_is_given_in_firefox_as_in_chromium(
     page.context.close()
 
 
+@pytest.mark.thorough
 def test_the_app_is_drawn_in_firefox(address: str, firefox: Firefox) -> None:
     firefox.goto(address, WIDTH, HEIGHT)
     becomes(lambda: firefox.evaluate("document.querySelector('.stMain') !== null"), True)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from tests.browser.server import painted, serve
+from tests.representatives import thorough
 from viz.server.shell import CHARTS, SMALL, scripts
 
 pytestmark = pytest.mark.browser
@@ -80,6 +81,7 @@ def test_the_first_screen_is_light(
     assert [name for name in ours if "/media/" in name and "woff2" in name] == []
 
 
+@pytest.mark.thorough
 def test_what_draws_charts_runs_before_there_are_any(address: str, cold: Page) -> None:
     """Once the first screen rests, for whoever has seen one before; with that screen for nobody."""
     assert not any(CHARTS in name for name in load(cold, address, DRAWN))
@@ -90,7 +92,9 @@ def test_what_draws_charts_runs_before_there_are_any(address: str, cold: Page) -
     assert cold.locator(".js-plotly-plot").count() == 0
 
 
-@pytest.mark.parametrize("lacks", ["the file", "import maps", "a script in the file"])
+@pytest.mark.parametrize(
+    "lacks", ["the file", thorough("import maps"), thorough("a script in the file")]
+)
 def test_without_the_file_each_script_is_fetched(lacks: str, address: str, cold: Page) -> None:
     if lacks == "the file":
         cold.route("**/chunks.json*", lambda route: route.abort())

@@ -1,12 +1,14 @@
 """A first visit: few controls and plain words, until somebody opens the rest."""
 
 import re
+from itertools import product
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.controls import controls
 from tests.browser.server import DESKTOP, FIRST_VISIT, PHONE, at_rest, becomes
+from tests.representatives import cases, thorough
 
 MOST = 14
 JARGON = ("nats", "entropy", "sharpness", "alignment", "query", "key")
@@ -85,7 +87,9 @@ def test_the_kind_of_the_head_that_is_open_is_the_one_in_sight(page: Page, addre
     becomes(lambda: sections.nth(0).locator("canvas").evaluate(painted) > 0, True)
 
 
-@pytest.mark.parametrize("choice", ["picture=map", "lens=rollout", "sort=entropy", "tool=heads"])
+@pytest.mark.parametrize(
+    "choice", ["picture=map", *map(thorough, ["lens=rollout", "sort=entropy", "tool=heads"])]
+)
 def test_a_link_to_anything_else_has_its_controls(page: Page, address: str, choice: str) -> None:
     first_visit(page, address, f"?{choice}")
     expect(page.get_by_role("combobox", name="Decoding")).to_be_visible()
@@ -95,8 +99,13 @@ def test_a_link_to_anything_else_has_its_controls(page: Page, address: str, choi
 WINDOWS = {"1280": (1280, 720), "1440": (1440, 900), "1920": (1920, 1080), "phone": (390, 844)}
 
 
-@pytest.mark.parametrize("is_first", [True, False], ids=["first", "again"])
-@pytest.mark.parametrize("name", WINDOWS)
+@pytest.mark.parametrize(
+    ("name", "is_first"),
+    cases(
+        product(WINDOWS, [True, False]),
+        {"a screen": ("1440", True), "the narrowest": ("phone", True), "again": ("1280", False)},
+    ),
+)
 def test_the_verdict_of_a_pinned_word_is_in_the_first_window(
     page: Page, address: str, name: str, is_first: bool
 ) -> None:

@@ -120,6 +120,7 @@ def test_each_head_on_its_own_scale(page: Page, address: str, recording: Recordi
     becomes(lambda: parameter(page, "own_scale"), "yes")
 
 
+@pytest.mark.thorough
 def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None:
     visit(page, f"{address}/compare?kind=encoder_self&kind_b=cross&tokens=pieces")
     views = page.locator(".head-view[data-nonce]")
@@ -131,6 +132,7 @@ def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None
     expect(views.first).to_have_attribute("data-pins", "")
 
 
+@pytest.mark.thorough
 def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) -> None:
     visit(page, f"{address}/decode?pins=q2")  # "überquerte", of several pieces
     player = page.locator(".decode-player[data-nonce]")
@@ -146,6 +148,7 @@ def test_a_pin_that_the_map_lacks_is_not_spoken_of(page: Page, address: str) -> 
     expect(page.locator(".head-map .why")).to_have_text("The strongest cell of this head")
 
 
+@pytest.mark.thorough
 def test_a_word_of_the_source_is_one_pin_that_looks_and_can_be_turned(
     page: Page, address: str
 ) -> None:
@@ -171,6 +174,7 @@ def test_a_word_of_the_source_is_one_pin_that_looks_and_can_be_turned(
     expect(view).to_have_attribute("data-pins", "")
 
 
+@pytest.mark.thorough
 def test_a_word_that_the_attention_has_not_is_pinned_in_one_that_has_it(
     page: Page, address: str
 ) -> None:
@@ -191,6 +195,7 @@ def test_a_word_that_the_attention_has_not_is_pinned_in_one_that_has_it(
         expect(chip(page, side, word)).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "pin"),
     cases(

@@ -72,6 +72,7 @@ def test_pictures_come_first_and_grow_until_it_is_stopped(writing: Page) -> None
     assert len(row(writing, "target")) < LENGTH
 
 
+@pytest.mark.thorough
 def test_the_tree_of_a_beam_search_grows_until_it_is_stopped(writing: Page, address: str) -> None:
     here = writing.evaluate("location.search")
     open_app(writing, f"{address}/decode{here}&decoding=beam&options.beam_size=3")

@@ -42,6 +42,7 @@ def is_there(address: str) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_whoever_waits_goes_on_in_the_browser_with_what_is_typed(page: Page, held_up: str) -> None:
     open_app(page, f"{held_up}/?text={FIRST}&kind=cross&layer=1&head=2")
     sentence = field(page)

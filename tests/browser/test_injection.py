@@ -158,6 +158,7 @@ def crafted(folder: Path) -> Iterator[str]:
         yield address
 
 
+@pytest.mark.thorough
 def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str) -> None:
     found = {}
     for place in PLACES:
@@ -186,6 +187,7 @@ def test_an_adapter_is_opened_whatever_its_folder_is_called(page: Page, crafted:
     assert {place: each for place, each in matches.items() if each} == {}
 
 
+@pytest.mark.thorough
 def test_a_template_is_pressed_and_a_conversation_typed(page: Page, crafted: str) -> None:
     open_app(page, f"{crafted}/?checkpoint={CHATTING}&text=cat&options.max_len=4")
     page.get_by_role("combobox", name="Chat template").click()

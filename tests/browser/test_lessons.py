@@ -29,6 +29,7 @@ def focus_by_tab(page: Page, of: Locator) -> None:
     raise AssertionError("Tab does not lead there")
 
 
+@pytest.mark.thorough
 def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> None:
     held: list[Route] = []
     page.route("**/BidiComponent*.js", lambda route: held.append(route), times=1)

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.hosted import hosted
+from tests.representatives import thorough
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.inputs import InputError
 from viz.commands.site import page_words
@@ -115,7 +116,7 @@ def test_the_first_picture_is_there_before_any_weight(
     shows(page, written(checkpoint, OWN))
 
 
-@pytest.mark.parametrize("fault", ["damaged", "cut", "missing"])
+@pytest.mark.parametrize("fault", ["damaged", thorough("cut"), thorough("missing")])
 def test_weights_that_do_not_come_are_said_and_asked_for_again(
     visitor: BrowserContext, host: str, checkpoint: Checkpoint, fault: str, folder: Path
 ) -> None:
@@ -255,6 +256,7 @@ def test_the_search_goes_on_from_any_node(
     shows(page, written(checkpoint, TEXT))
 
 
+@pytest.mark.thorough
 def test_odd_texts_are_answered_or_said_and_never_fail(
     visitor: BrowserContext, host: str, checkpoint: Checkpoint
 ) -> None:

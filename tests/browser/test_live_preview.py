@@ -106,6 +106,7 @@ def test_who_types_before_the_page_is_drawn_is_followed_too(page: Page, address:
     shows_rain(page, address)
 
 
+@pytest.mark.thorough
 def test_a_letter_typed_before_pictures_can_be_drawn_is_not_lost(page: Page, address: str) -> None:
     held: list[Route] = []
     page.route("**/BidiComponent*.js", lambda route: held.append(route))
@@ -128,6 +129,7 @@ def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: st
     assert rows(page) == translated("It rains.")
 
 
+@pytest.mark.thorough
 def test_the_address_holds_what_was_typed_soon_after_the_last_letter(
     page: Page, address: str
 ) -> None:
@@ -171,6 +173,7 @@ def test_going_back_leaves_the_preview(page: Page, address: str) -> None:
     expect(page.locator(".head-view")).to_contain_text("writing (query)")
 
 
+@pytest.mark.thorough
 def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
     page: Page, address: str
 ) -> None:
@@ -235,6 +238,7 @@ def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) 
     assert typed[0] != typed[1]
 
 
+@pytest.mark.thorough
 def test_a_text_that_grows_is_previewed_too(page: Page, address: str) -> None:
     visit(page, f"{address}/?checkpoint=shakespeare")
     type_letters(page, "To be")
@@ -264,6 +268,7 @@ def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address:
     expect(lines.locator("option:checked")).to_have_text("5")
 
 
+@pytest.mark.thorough
 def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None:
     visit(page, address)
     lines = page.get_by_label("lines per")
@@ -280,6 +285,7 @@ def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None
     expect(lines.locator("option:checked")).to_have_text("5")
 
 
+@pytest.mark.thorough
 def test_a_letter_before_back_belongs_to_the_page_that_is_left(page: Page, address: str) -> None:
     visit(page, f"{address}/decode")
     go_to(page, "Look", "Explore")

@@ -61,6 +61,7 @@ def test_arrows_fold_into_the_map_and_unfold(stoppable: Page, address: str) -> N
         painted(stoppable)
 
 
+@pytest.mark.thorough
 def test_lines_move_from_head_to_head(stoppable: Page, address: str) -> None:
     open_app(stoppable, address)
     canvas = stoppable.locator(".head-view canvas.base")
@@ -82,6 +83,7 @@ def test_lines_move_from_head_to_head(stoppable: Page, address: str) -> None:
     becomes(lambda: canvas.evaluate(DRAWN), after)
 
 
+@pytest.mark.thorough
 def test_a_map_grows_out_of_its_cell(page: Page, address: str, animations: CDPSession) -> None:
     open_app(page, f"{address}/?picture=map&kind=cross&layer=2&head=2")
     wait_for_map(page, "cross L2 H2")

@@ -15,6 +15,7 @@ SMOKING = quote_plus("He gave up smoking two years ago.")
 TIRED = quote_plus("The animal didn't cross the street because it was too tired.")
 
 
+@pytest.mark.thorough
 def test_each_layer_of_the_encoder_has_its_text(page: Page, address: str) -> None:
     visit(page, f"{address}/decode?checkpoint=en-de-1&text={SMOKING}&decoding=greedy")
     page.get_by_role("button", name="Written from each encoder layer").click()
@@ -24,6 +25,7 @@ def test_each_layer_of_the_encoder_has_its_text(page: Page, address: str) -> Non
     becomes(lambda: parameter(page, "decoder_lens"), "yes")
 
 
+@pytest.mark.thorough
 def test_the_grid_shows_what_each_head_is_worth_to_the_pinned_word(
     page: Page, address: str
 ) -> None:

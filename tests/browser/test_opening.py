@@ -113,6 +113,7 @@ def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> 
     expect(of_both).to_contain_text(re.compile(r"0\.\d{4} bits"))
 
 
+@pytest.mark.thorough
 def test_an_adapter_is_compared_with_its_base(
     page: Page, address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

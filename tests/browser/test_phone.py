@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.browser.server import PHONE, becomes, painted
 from tests.browser.test_app import parameter, visit
-from tests.representatives import cases
+from tests.representatives import cases, thorough
 
 pytestmark = pytest.mark.browser
 
@@ -88,11 +88,11 @@ def test_sentence_and_picture_are_on_the_first_screen(
     [
         ("", f"{LARGE} .box", 530),
         ("compare", f"{LARGE} .box", 680),  # both texts come first
-        ("positions", ".js-plotly-plot", 632),
-        ("masks", ".js-plotly-plot", 572),
         ("heads", ".js-plotly-plot", 462),
-        ("training", ".snapshot-player .play", 600),
-        ("sweep?sweep_asked=yes&sweep_kind=cross", ".data", 650),
+        thorough(("positions", ".js-plotly-plot", 632)),
+        thorough(("masks", ".js-plotly-plot", 572)),
+        thorough(("training", ".snapshot-player .play", 600)),
+        thorough(("sweep?sweep_asked=yes&sweep_kind=cross", ".data", 650)),
     ],
 )
 def test_a_page_begins_with_its_picture(
@@ -229,8 +229,8 @@ def test_a_tap_on_a_head_leads_to_its_picture(phone: Page, address: str) -> None
     ("picture", "area"),
     [
         ("arrows", ".head-view .stage"),
-        ("map", ".head-map .stage"),
-        ("inside", ".cell-steps .stages > *"),
+        thorough(("map", ".head-map .stage")),
+        thorough(("inside", ".cell-steps .stages > *")),
     ],
 )
 def test_a_swipe_across_the_picture_turns_to_the_next_head(

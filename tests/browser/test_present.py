@@ -70,6 +70,7 @@ def test_a_text_that_is_typed_may_have_the_letter(page: Page, address: str) -> N
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str) -> None:
     visit(page, f"{address}/inspect?checkpoint=copy")
     save = page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button")
@@ -99,6 +100,7 @@ def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str
     expect(page.get_by_test_id("stHeader")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_what_changes_the_sentence_is_there_and_a_key_brings_the_heads(
     page: Page, address: str
 ) -> None:

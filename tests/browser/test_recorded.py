@@ -33,6 +33,7 @@ SMALL = Story(
 DRAWN = "section:visible :is(.picture [data-nonce], .printed img:not(.dark))"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "talk", cases([SMALL, TALK], {"a talk": SMALL}), ids=["a small one", "the shipped one"]
 )

@@ -212,6 +212,7 @@ def test_tokens_are_data(page: Page, apps: str) -> None:
     assert hits(page.locator("body")) == []
 
 
+@pytest.mark.thorough
 def test_decode_opens_as_the_tree_and_other_pictures_go_where_it_is_climbed(
     page: Page, address: str
 ) -> None:
@@ -269,6 +270,7 @@ def in_sight(tree: Locator) -> bool:
     return bool(tree.evaluate(CHOSEN_IN_SIGHT))
 
 
+@pytest.mark.thorough
 def test_the_chosen_node_comes_into_sight_unless_somebody_moves_the_tree(
     page: Page, address: str
 ) -> None:

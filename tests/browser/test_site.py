@@ -110,6 +110,7 @@ def test_on_a_phone_all_pages_are_in_the_menu(browser: Browser, folder: Path) ->
     context.close()
 
 
+@pytest.mark.thorough
 def test_a_second_visit_fetches_nothing_and_a_second_page_what_is_its_own(
     visitor: BrowserContext, folder: Path
 ) -> None:

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import visit
+from tests.representatives import cases, thorough
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
 
@@ -42,7 +43,7 @@ WIDTHS = ((390, 844), (720, 450), (768, 1024), (960, 700), (1440, 900), (1920, 1
 DRAWN = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-@pytest.mark.parametrize("picture", ["arrows", "map", "why"])
+@pytest.mark.parametrize("picture", ["arrows", *map(thorough, ["map", "why"])])
 def test_the_first_screen_is_filled_and_nothing_has_to_be_scrolled(
     page: Page, address: str, picture: str
 ) -> None:
@@ -77,7 +78,7 @@ def is_filled(page: Page, size: ViewportSize) -> tuple[bool, ...]:
     return tuple(0.75 * size["height"] <= bottom <= size["height"] for bottom in boxes)
 
 
-@pytest.mark.parametrize("name", SHOWING)
+@pytest.mark.parametrize("name", cases(SHOWING, {"a picture": "explore", "a table": "heads"}))
 def test_in_a_low_window_a_page_begins_with_what_it_shows(
     page: Page, address: str, name: str
 ) -> None:

@@ -128,6 +128,7 @@ ALL_TEXT = """() => [...document.querySelectorAll("*")].map(({ shadowRoot }) => 
 SCHEME = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scenes", "sizes"),
     cases(EVERY, {"pictures, and what takes their place": EVERY[0]}),
@@ -173,6 +174,7 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
     expect(heading(page)).to_have_text(TALK.scenes[-1].heading)  # there it ends
 
 
+@pytest.mark.thorough
 def test_every_page_is_a_scene_that_is_seen_whole_and_read_from_afar(
     page: Page, address: str, tmp_path: Path
 ) -> None:
@@ -452,6 +454,7 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
         guest.context.close()
 
 
+@pytest.mark.thorough
 def test_an_audience_answers_together_and_learns_the_truth_when_it_is_revealed(
     page: Page, browser: Browser, address: str, tmp_path: Path
 ) -> None:

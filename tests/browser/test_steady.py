@@ -87,11 +87,8 @@ UNSEEN = {("the tint", 390), ("the tint of a step", 390), ("lines between words"
 EVERY = [each for each in product(SPOTS, WIDTHS) if each not in UNSEEN]
 FEW = {
     "a tool that opens": ("a tool", 1440),
-    "room for what a click gives": ("a head to switch off", 1440),
     "the same below each other": ("an arrow to cut", 390),
-    "the same for a cell": ("a cell to cut", 1440),
     "signs that come by a click": ("a word of a step", 1440),
-    "a page that is not scrolled": ("a word that is written", 390),
     "a row that is parted from the next": ("lines between words", 1440),
     "a sentence that goes": ("a snapshot", 1440),
 }
@@ -181,7 +178,7 @@ def test_a_hypothesis_is_chosen_where_it_stands(page: Page, address: str, width:
     assert abs(now["x"] - box["x"]) < 1 and abs(now["y"] - box["y"]) < 1
 
 
-@pytest.mark.parametrize("path", ["?tool=heads", "decode"])
+@pytest.mark.parametrize("path", cases(["?tool=heads", "decode"], {"a tree": "decode"}))
 def test_signs_of_words_add_no_line(page: Page, address: str, path: str) -> None:
     """Their legend is as long as the line has room for."""
     heights = "all => all.map(each => each.getBoundingClientRect().height)"
@@ -214,7 +211,7 @@ PRESSED = {
 """What is pressed, and the part of the address that a click there writes (None: any value)."""
 
 
-@pytest.mark.parametrize("name", PRESSED)
+@pytest.mark.parametrize("name", cases(PRESSED, {"what is drawn anew": "a word"}))
 def test_a_press_counts_though_what_is_pressed_is_drawn_anew(
     page: Page, address: str, name: str
 ) -> None:

@@ -56,6 +56,7 @@ def test_whoever_types_another_sentence_stays_in_the_scene_and_finds_back(
     expect(story.get_by_role("link", name=re.compile("Back to the scene"))).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_back_leads_from_a_scene_to_the_gallery_and_cards_open_in_tabs_too(
     page: Page, address: str
 ) -> None:

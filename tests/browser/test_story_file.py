@@ -36,6 +36,7 @@ SCENES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("compared", cases(SCENES, {"kinds of pictures": "each picture"}))
 def test_the_talk_is_given_from_a_file_without_a_request_and_looks_as_it_does_live(
     browser: Browser, address: str, tmp_path: Path, compared: str

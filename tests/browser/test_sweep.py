@@ -119,6 +119,7 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     expect(page.locator("[aria-label=Means] tbody tr").first).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     sentences = ("The cat sleeps.", "It rains.", "")
     text = "%0A".join(sentences)
@@ -152,6 +153,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     becomes(lambda: (parameter(page, "edits") or "").count("head-off:"), 2)
 
 
+@pytest.mark.thorough
 def test_rows_of_many_changed_words_are_two_lines_until_one_is_opened(
     page: Page, address: str
 ) -> None:

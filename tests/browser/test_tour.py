@@ -8,7 +8,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import COLOURS, faults, switch
 from tests.browser.test_app import open_app, parameter, visit
-from tests.representatives import cases
+from tests.representatives import cases, thorough
 from viz.components.tour.tour import EFFECTS
 from viz.theme import DARK
 
@@ -42,7 +42,7 @@ def begin(page: Page) -> None:
     expect(page.locator(".tour .panel")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("size", [None, thorough(PHONE)], ids=["laptop", "phone"])
 def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
     page: Page, address: str, size: ViewportSize | None
 ) -> None:
@@ -74,7 +74,7 @@ def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
     expect(page.locator(".tour .panel")).to_be_hidden()
 
 
-@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
+@pytest.mark.parametrize("size", [None, thorough(PHONE)], ids=["laptop", "phone"])
 def test_what_it_promises_of_the_first_sentence_happens_by_its_clicks(
     page: Page, address: str, size: ViewportSize | None
 ) -> None:

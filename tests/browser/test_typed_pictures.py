@@ -92,6 +92,7 @@ def test_without_a_worker_the_still_stands_with_a_sentence(
     context.close()
 
 
+@pytest.mark.thorough
 def test_in_a_notebook_a_frame_needs_no_kernel(page: Page) -> None:
     live = cell_steps(recording_of(FIRST)[0], KIND, LAYER, HEAD, 1, 0, live=True)
     live = replace(live, figure=None)  # its still costs seconds

@@ -87,6 +87,7 @@ def visitor(browser: Browser, address: str, viewer: int) -> Page:
     return context.new_page()
 
 
+@pytest.mark.thorough
 def test_every_link_opens_on_any_viewer_and_a_page_goes_on_at_a_new_one(
     browser: Browser, proxy: Proxy
 ) -> None:

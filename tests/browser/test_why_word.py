@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import DESKTOP, PHONE, ROOT, becomes, painted
 from tests.browser.test_app import parameter, row, type_sentence, visit
 from tests.browser.test_focus import chip
-from tests.representatives import cases
+from tests.representatives import cases, thorough
 from transformer import decode, load_checkpoint
 from transformer.causes import evidence
 from viz.labels import bare_label
@@ -59,7 +59,7 @@ def test_a_first_sentence_has_its_marks_without_a_click(
     expect(page.locator(".tables .title")).to_have_count(0)
 
 
-@pytest.mark.parametrize("picture", ["arrows", "map"])
+@pytest.mark.parametrize("picture", ["arrows", thorough("map")])
 def test_below_a_picture_s_sentence_stands_whether_it_mattered(
     page: Page, address: str, picture: str
 ) -> None:
@@ -98,6 +98,7 @@ def test_below_a_picture_s_sentence_stands_whether_it_mattered(
 EDITED, OTHER = "edited_b=yes&edits=head-off:cross.2.3", "checkpoint_b=en-de"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("second", "is_new"),
     cases(

@@ -11,7 +11,7 @@ from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import open_app, visit
 from tests.browser.test_explore import open_picture
-from tests.representatives import cases
+from tests.representatives import cases, thorough
 from transformer import Recording
 from viz.glossary import words
 from viz.notebook.pictures import head_map
@@ -124,13 +124,11 @@ def test_a_tap_opens_a_card_on_a_phone_and_the_next_closes_it(phone: Page, addre
 SIZES = {"desktop": DESKTOP, "phone": PHONE}
 FEW = {
     "words of arrows": ("?", "desktop"),
-    "words of a map": ("?picture=map", "desktop"),
-    "words inside of a cell": ("?picture=inside", "desktop"),
     "words of a decoding": ("decode", "desktop"),
     "words of the grid": ("?show=confidence&sort=entropy", "desktop"),
     "a narrow card": ("?picture=inside", "phone"),
 }
-"""Each component has its own words; all have the same card."""
+"""Each component has its own words, of one list; all have the same card."""
 
 
 @pytest.mark.parametrize(("place", "size"), cases(product(PICTURES, SIZES), FEW))
@@ -154,7 +152,9 @@ def test_every_underlined_word_has_a_card_that_is_whole_and_covers_no_word(
     expect(page.locator(CARD)).to_have_count(0)
 
 
-@pytest.mark.parametrize("place", ["?pins=q4", "?picture=map&pins=q4", "decode?step=4"])
+@pytest.mark.parametrize(
+    "place", ["?pins=q4", *map(thorough, ["?picture=map&pins=q4", "decode?step=4"])]
+)
 def test_the_row_of_a_card_is_the_one_of_the_sentence(page: Page, address: str, place: str) -> None:
     picture = PICTURES[re.sub(r".?(pins=q4|step=4)", "", place) or "?"]
     visit(page, f"{address}/{place}")

@@ -153,6 +153,7 @@ def test_jahr_instead_of_parlament() -> None:
     assert repairs_values(result)["repairs"][0]["edits"] == ["head-off:decoder_self.0.3"]
 
 
+@pytest.mark.thorough
 def test_it_is_said_that_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(import_module("transformer.causes.repairs"), "MARGINS", (0.01,))
     checkpoint = load_checkpoint(Path("checkpoints/copy"), "cpu")

@@ -61,6 +61,7 @@ def run(request: pytest.FixtureRequest) -> Run:
     return result
 
 
+@pytest.mark.thorough
 def test_every_encoding_of_a_pipe(text_folder: Path) -> None:
     """Windows says cp1252 of a pipe, and LC_ALL=C ASCII: neither has all that a model writes."""
     text = f"{SENTENCES[0]} ▁é"
@@ -70,6 +71,7 @@ def test_every_encoding_of_a_pipe(text_folder: Path) -> None:
     assert json.loads(ended.stdout)["source"] == text
 
 
+@pytest.mark.thorough
 def test_an_encoding_that_a_person_names(text_folder: Path, run: Run) -> None:
     given = f"{SENTENCES[0]} é\n".encode("latin-1")
     ended = run("decode", text_folder, "--data", "-", given=given, PYTHONIOENCODING="latin-1")

@@ -46,6 +46,7 @@ def test_the_shipped_ones_are_of_the_shipped_weights(checkpoint: Checkpoint) -> 
     assert has_negation(plain.text, "de") and not has_negation(without.text, "de")
 
 
+@pytest.mark.thorough
 def test_the_command_keeps_a_group_that_removes_most_negations(
     checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -127,6 +127,7 @@ def test_corrected_probabilities() -> None:
     assert tail(Estimate(0.3, 0.3, 0.3, 9), 0.2) == 0 and tail(Estimate(0.1, 0.1, 0.1, 9), 0.2) == 1
 
 
+@pytest.mark.thorough
 def test_short_texts_label_at_most_one_random_head_in_twenty() -> None:
     """There a head that looks at all keys alike has half of the weight on the first one."""
     of = of_short_texts()

@@ -52,6 +52,7 @@ WHOLE = {"beam_size": VOCAB**LIMIT, "max_len": LIMIT, "early_stopping": 2}
 """A beam that drops nothing."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length_penalty", cases((0.0, 0.6, 1.5), {"lengths count": 0.6}))
 def test_a_beam_that_drops_nothing_finds_the_best_of_all(
     tiny_checkpoint: Checkpoint, prices: dict[tuple[int, ...], float], length_penalty: float

@@ -360,6 +360,7 @@ def test_a_table_of_positions_knows_where_words_stand(text_checkpoint: Checkpoin
         assert float(far) > 1e-4
 
 
+@pytest.mark.thorough
 def test_copying_needs_positions(copy_checkpoint: Checkpoint) -> None:
     """Of mixed positions the model that has learned to copy writes their order, not the text's.
 

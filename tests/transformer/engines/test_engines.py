@@ -27,6 +27,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
 
 
+@pytest.mark.thorough
 def test_processes_write_what_one_process_writes(tmp_path: Path) -> None:
     alone = list(here.run(Lengths(tmp_path / "here"), SHARDS))
     together = list(processes.run(Lengths(tmp_path / "processes"), SHARDS, TWO))

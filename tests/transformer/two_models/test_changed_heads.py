@@ -93,6 +93,7 @@ def test_of_one_model_twice_no_output_flips(checkpoint: Checkpoint) -> None:
     assert not changed_heads(checkpoint, checkpoint, LINES).flips
 
 
+@pytest.mark.thorough
 def test_heads_that_changed_places_are_matched(checkpoint: Checkpoint) -> None:
     other, model = variant(checkpoint)
     attention, size = model.encoder.layers[1].self_attention, 32
@@ -222,6 +223,7 @@ def test_heads_that_b_has_not_come_last(checkpoint: Checkpoint) -> None:
     assert rows and not any(row.count("not known") > 2 for row in rows)
 
 
+@pytest.mark.thorough
 def test_sentences_of_a_file_keep_the_numbers_of_their_lines(
     checkpoint: Checkpoint,
     two_heads_changed: Checkpoint,

@@ -165,6 +165,7 @@ def test_options_of_the_beam_mean_the_same(name: str) -> None:
     assert differences(name, asked) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "n"),
     cases(

@@ -30,8 +30,8 @@ from viz.pages.lessons import saved
 from viz.stories.reading import shipped_stories
 
 GRADE = Path(saved.__file__).parents[2] / "live" / "lessons" / "grade.js"
-FEW = {"numbers and words": "attention-by-hand", "evidence": "two-meanings"}
-"""By what hints and reasons are about; the others differ in their tasks alone."""
+FEW = {"numbers and words": "attention-by-hand"}
+"""What hints and reasons are about; the others differ in their tasks, which Python grades."""
 Asked = tuple[Task, Subject]
 NUMBERS = (
     *("1/2", "0,5", "1,234", "1,234.5", "½", "5e-1", "−0.5", ".5", "5.", "0", "", "  ", "x"),
@@ -154,8 +154,6 @@ OWN = {
 """The scene of each lesson that asks about a sentence of the learner's own."""
 FEW_OWN = {
     "a row of words": "attention-by-hand",
-    "counts": "masks",
-    "a choice": "why-the-square-root",
     "evidence": "two-meanings",
 }
 SENTENCES = (

@@ -85,18 +85,24 @@ SPREAD = {
     "sentiment-mean": [Case("The plot is dull and it goes on far too long.")],
 }
 """Cases that differ in how they are decoded and read, by checkpoint."""
+FEW = {
+    "two languages": "en-de-small",
+    "numbers": "copy",
+    "a text that goes on": "shakespeare",
+    "a class": "sentiment",
+}
 MOST_TIES = 0.01
 """The share of values that only the order of sums may tell apart."""
 
 
-@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize("name", cases(SPREAD, FEW))
 def test_the_browser_packs_what_python_packs_of_the_same_numbers(name: str) -> None:
     found = differences(name, SPREAD[name], by_engine=False)
     assert not found.lines, "\n".join(found.lines)
     assert found.n_compared > 1_000
 
 
-@pytest.mark.parametrize("name", SPREAD)
+@pytest.mark.parametrize("name", cases(SPREAD, FEW))
 def test_the_browsers_engine_and_its_payloads_say_what_python_says(name: str) -> None:
     check_by_engine(name, SPREAD[name])
 

@@ -165,6 +165,7 @@ def crates(saved: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
             yield file.stem, {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.thorough
 def test_another_process_says_only_captions_and_makes_the_same_bytes(
     saved: Path, pages: tuple[str, ...], twice: tuple[str, ...], tmp_path: Path
 ) -> None:

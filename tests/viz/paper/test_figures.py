@@ -13,6 +13,7 @@ import pytest
 from PIL import Image
 from pypdf import PdfReader
 
+from tests.representatives import cases
 from tests.viz.conftest import PLACED
 from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
 from transformer import decode
@@ -219,7 +220,12 @@ def test_a_step_of_decoding_has_its_numbers(recorder: Any, record: Record) -> No
         np.testing.assert_allclose(bits, [each.entropy for each in decoding.steps], atol=1e-4)
 
 
-@pytest.mark.parametrize("model", ["translator", "generator", "classified", "scored", *PLACED])
+FEW = {"three attentions": "translator", "one": "generator", "a class": "classified"}
+
+
+@pytest.mark.parametrize(
+    "model", cases(["translator", "generator", "classified", "scored", *PLACED], FEW)
+)
 def test_every_view_is_drawn_with_its_numbers(
     nasty_recordings: Any, record: Record, model: str
 ) -> None:

@@ -100,12 +100,13 @@ def sides_of(header: list[str]) -> Iterator[str]:
 
 
 CHOICES = ("", "special=hidden&tokens=words")
-FEW = {page: (page, "") for page in PLACES} | {
+FEW = {
+    "each position": ("explore", ""),
     "components": ("explore", CHOICES[1]),
     "a tree": ("decode", CHOICES[1]),
     "tables": ("sweep", CHOICES[1]),
 }
-"""Every page, and what has to do with words that are hidden or joined."""
+"""What has to do with words that are hidden or joined; other pages draw the same."""
 
 
 @pytest.mark.parametrize(

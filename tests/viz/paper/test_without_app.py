@@ -92,6 +92,7 @@ def of_further_choices() -> list[str]:
     return [*here, "./compare?text=It+rains.&method_b=greedy"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("every", [False, thorough(True)])
 def test_paper_alone_draws_every_address(every: bool, tmp_path: Path) -> None:
     """Those of the gallery of the shipped weights, all others of small ones of the same names.

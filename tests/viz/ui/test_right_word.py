@@ -100,6 +100,7 @@ def test_the_rows_of_a_repair_are_those_of_the_run_with_it() -> None:
     assert isinstance(chart, Chart) and len(rows) * 2 == len(chart.y.labels or ())
 
 
+@pytest.mark.thorough
 def test_only_the_heads_that_are_chosen_look_elsewhere() -> None:
     choices = {**PINNED, "repairs": "yes", "repair_rows": "cross_layer", "layer": "1"}
     pane, figures = card("explore", **choices)
@@ -128,6 +129,7 @@ def test_a_method_that_is_kept_writes_what_was_shown(monkeypatch: pytest.MonkeyP
     assert dict(others["sample"])["max_len"] == 80
 
 
+@pytest.mark.thorough
 def test_a_search_goes_on_where_it_was_stopped() -> None:
     checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
     inputs = checkpoint, CHOICES["text"], decode(checkpoint, CHOICES["text"]).target, 1, "lebt"
