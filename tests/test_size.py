@@ -57,7 +57,7 @@ ROOMS = {
     "viz": (3_336, 20),
     "viz/causes": (2_267, 10),
     "viz/commands": (536, 4),
-    "viz/components": (17_080, 184),
+    "viz/components": (17_081, 184),
     "viz/exhibits": (823, 4),
     "viz/figures": (2_509, 13),
     "viz/lessons": (3_371, 18),

@@ -53,6 +53,7 @@ def test_it_goes_with_its_sentence(page: Page, address: str) -> None:
 
 def test_by_keyboard(page: Page, address: str) -> None:
     visit(page, f"{address}/?text={DOGS.replace(' ', '+')}")
+    expect(offer(page)).to_be_visible()  # what is pressed by a key is not waited for
     offer(page).press("Enter")
     becomes(lambda: parameter(page, "edits"), "head-off:cross.2.0")
     becomes(lambda: "".join(row(page, "target")[:5]), "ErhatzweiHundeund")

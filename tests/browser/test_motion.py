@@ -1,5 +1,6 @@
 """What moves shows where it comes from, ends as the picture that is drawn, and may be unwanted."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -81,6 +82,22 @@ def test_lines_move_from_head_to_head(stoppable: Page, address: str) -> None:
     after = still.evaluate(DRAWN)
     assert after != before
     becomes(lambda: canvas.evaluate(DRAWN), after)
+
+
+def test_lines_that_move_give_way_to_an_address_of_several_heads(
+    stoppable: Page, address: str
+) -> None:
+    """A head that is on its way to another one is neither of those that are shown next."""
+    open_app(stoppable, address)
+    view = stoppable.locator(".head-view")
+    stoppable.evaluate(STILL)
+    view.get_by_role("button", name="H1", exact=True).dblclick()
+    expect(view).to_have_attribute("data-heads", "1")
+    stoppable.wait_for_url(re.compile("heads=1"))
+    stoppable.evaluate("history.pushState({}, '', '?heads=0,1&pins=q1')")
+    stoppable.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    expect(view).to_have_attribute("data-heads", "0,1")
+    expect(view).to_have_attribute("data-pins", "q1")
 
 
 @pytest.mark.thorough

@@ -122,6 +122,7 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, 
   if (isTaken) adopt(view, heads, pins);
   const wished = isTaken ? lines : view.controls.wished;
   if (isNew || wished !== view.controls.wished) offerLines(view.controls, wished, view.map);
+  follow(view); // first: lines that still move are of the heads of before
   resize(view);
   if (isOther && view.pins.length) showPin(view, view.pins.at(-1));
   redraw(view);
