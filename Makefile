@@ -37,7 +37,8 @@ test-all: .venv/ready-for-tests
 OLDEST ?= tests/transformer/watch tests/transformer/recording \
 	tests/transformer/layers tests/transformer/models tests/transformer/positions \
 	tests/transformer/edits tests/transformer/decoding tests/transformer/engines \
-	tests/transformer/test_device.py tests/transformer/test_tokenizer.py
+	tests/transformer/test_device.py tests/transformer/test_tokenizer.py \
+	tests/transformer/corpus tests/viz/figures tests/viz/notebook tests/viz/paper tests/viz/ui
 
 # The lowest versions that pyproject.toml lets in, in an environment of their own.
 test-oldest: .venv-oldest/ready
