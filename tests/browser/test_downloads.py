@@ -109,7 +109,7 @@ def reader(context: BrowserContext) -> Iterator[Page]:
     page.close()
 
 
-FEW = {"a figure, arrays, a page": "explore", "tables of a tree": "decode", "a story": "stories"}
+FEW = {"a figure, arrays, a page": "explore", "a story": "stories"}
 """What files are made of -> a page that has them."""
 
 

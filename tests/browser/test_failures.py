@@ -36,6 +36,7 @@ def test_a_page_that_fails_offers_the_last_good_screen(page: Page, failing: str)
     becomes(lambda: parameter(page, "layer"), "1")
 
 
+@pytest.mark.thorough
 def test_what_fails_beside_the_pages_is_a_sentence_too(page: Page, failing: str) -> None:
     page.goto(f"{failing}/?beside=yes")
     expect(page.get_by_test_id("stAlert")).to_contain_text("The app could not be drawn")

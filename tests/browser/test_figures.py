@@ -155,7 +155,7 @@ def test_a_figure_holds_what_is_shown(
     CONTENT[name](shown, svg, shown_of_copy)
 
 
-FEW = {"lines over words": "head_view", "cells": "head_map"}
+FEW = {"lines over words": "head_view"}
 """What a picture gives is a drawing; the files are made of it in one way."""
 
 

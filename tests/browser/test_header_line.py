@@ -56,6 +56,7 @@ SIZES = {"laptop": DESKTOP, "tablet": TABLET, "phone": PHONE, "zoomed": ZOOMED}
 FEW = {"beside the menus": "laptop"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", cases(SIZES, FEW))
 def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
     page: Page, address: str, name: str

@@ -175,6 +175,7 @@ def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str
     assert {place: each for place, each in found.items() if each} == {}
 
 
+@pytest.mark.thorough
 def test_an_adapter_is_opened_whatever_its_folder_is_called(page: Page, crafted: str) -> None:
     matches = {}
     for place in ADAPTERS:

@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import visit
+from tests.representatives import cases
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
@@ -18,7 +19,7 @@ COPY = Path(__file__).parents[2] / "checkpoints" / "copy"
 PARTS = ("Modules", "Tensor", "Circuits", "Vocabulary", "Positions")
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", cases(PARTS, {"numbers": "Tensor", "a list": "Vocabulary"}))
 def test_every_part_says_what_python_computes(page: Page, address: str, part: str) -> None:
     visit(page, f"{address}/inspect?checkpoint=copy&inspect={part.lower()}")
     expect(page.get_by_text(_said(part))).to_be_visible()

@@ -53,9 +53,7 @@ PICTURES = {
 FEW = {
     "arrows": "",
     "a heat map": "?picture=map",
-    "inside of a cell": "?picture=inside",
     "steps of a decoding": "decode?decode_as=steps",
-    "snapshots": "training",
     "a chart": "masks",
 }
 """The focus goes to the first thing of a component's own that takes it, or to a chart."""

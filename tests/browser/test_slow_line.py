@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import painted
 from tests.browser.slow_line import SlowLine, slow_line
+from tests.representatives import thorough
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +27,7 @@ WATCH = """([selector, name]) => {
 """Keep every value that an attribute ever has."""
 
 
-@pytest.fixture(params=["head_grid", "head_map", "head_view"])
+@pytest.fixture(params=[thorough("head_grid"), thorough("head_map"), "head_view"])
 def script(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

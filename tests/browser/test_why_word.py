@@ -224,6 +224,7 @@ def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, ad
     page.set_viewport_size(DESKTOP)
 
 
+@pytest.mark.thorough
 def test_a_rung_of_the_ladder_is_kept_as_an_experiment(page: Page, address: str) -> None:
     text = quote_plus("The animal didn't cross the street because it was too tired.")
     visit(page, f"{address}/?checkpoint=en-de-1&text={text}&decoding=greedy&kind=cross")

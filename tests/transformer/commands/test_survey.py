@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.representatives import thorough
 from tests.transformer.hugging_face.saving import save, writer
 from transformer.__main__ import main
 from transformer.commands import survey
@@ -73,6 +74,7 @@ def test_another_survey_is_refused(data: Path, tmp_path: Path, capsys: Output) -
     assert part(out, 1).exists()
 
 
+@pytest.mark.thorough
 def test_parts_of_another_precision_are_refused(
     data: Path, tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,6 +116,7 @@ def test_the_precision_is_that_of_the_opened_model(
     assert manifest["options"]["precision"] == "bfloat16"
 
 
+@pytest.mark.thorough
 def test_where_nothing_is_left_no_model_is_opened(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,7 +127,7 @@ def test_where_nothing_is_left_no_model_is_opened(
     assert run("copy", "--data", data, "--out", out) == 0
 
 
-@pytest.mark.parametrize("size", [0, 3000])
+@pytest.mark.parametrize("size", [thorough(0), 3000])
 def test_a_damaged_part_is_made_anew(size: int, data: Path, tmp_path: Path, capsys: Output) -> None:
     pytest.importorskip("pyarrow")
     out = tmp_path / "out"
@@ -137,6 +140,7 @@ def test_a_damaged_part_is_made_anew(size: int, data: Path, tmp_path: Path, caps
     assert str(part(out, 0)) in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 def test_reasons_of_lines_stay_with_the_parts(data: Path, tmp_path: Path, capsys: Output) -> None:
     pytest.importorskip("pyarrow")
     out = tmp_path / "out"

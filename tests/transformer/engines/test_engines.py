@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests import warm
+from tests.representatives import thorough
 from tests.transformer.engines.jobs import LEFT, Lengths, fail
 from transformer.corpus.shards import missing, shards_of
 from transformer.engines.engine import EngineError, Resources, attempt, check_machine, marks_of
@@ -123,7 +124,7 @@ for done in engine.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, thorough(signal.SIGINT)])
 def test_a_driver_that_ends_leaves_whole_parts_and_no_worker(number: int, tmp_path: Path) -> None:
     """The same command does the rest: what there is stays as it is."""
     out = tmp_path / "out"

@@ -77,6 +77,7 @@ def test_the_two_heads_are_named_and_no_others(result: ChangedHeads) -> None:
     assert looks.own.low is not None and looks.own.low < looks.own.mean < (looks.own.high or 0)
 
 
+@pytest.mark.thorough
 def test_sentences_whose_output_flipped_are_listed_with_both(
     checkpoint: Checkpoint, two_heads_changed: Checkpoint, result: ChangedHeads
 ) -> None:
