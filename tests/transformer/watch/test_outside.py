@@ -64,7 +64,7 @@ def in_numpy(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return torch.from_numpy(weights / weights.sum(-1, keepdims=True) @ v.numpy())
 
 
-@torch.library.custom_op("own::attend", mutates_args=())
+@torch.library.custom_op("own::weigh", mutates_args=())
 def by_operator(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return in_numpy(q, k, v)
 
@@ -79,7 +79,7 @@ OUTSIDE = {
     "another pool": (in_other_pool, "thread"),
     "asyncio": (lambda *of: asyncio.run(asyncio.to_thread(attend, *of)), "thread"),
     "vmap": (torch.vmap(attend), "vmap"),
-    "an operator": (by_operator, "own::attend"),
+    "an operator": (by_operator, "own::weigh"),
     "numpy": (in_numpy, "numpy"),
     "chunks": (in_chunks(attend, 3), "chunks"),
     "uneven chunks": (in_chunks(attend, 4), "chunks"),
